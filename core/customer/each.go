@@ -28,16 +28,22 @@ const settingsSQL = `
 	where id = @tenant_id`
 
 // UpsertEach does for each request what Upsert does, in their order: all in one transaction, and the few alone whose customer another
-// request writes at the same time, or gets their external ID. Of requests for the same person, the first may create the customer, and the others find them.
+// request writes at the same time. Of requests for the same person, the first may create the customer, and the others find them.
 func (s *Service) UpsertEach(ctx context.Context, by core.Actor, requests []Request) ([]core.Outcome[Upserted], error) {
 	leave, err := s.batches.Enter(ctx, by.Tenant.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	outcomes, err := db.In(ctx, s.db.TenantAs(by, core.Cashier), func(tx *db.Tx) ([]core.Outcome[Upserted], error) {
-		return upsertEach(ctx, tx, by, requests)
-	})
+	var outcomes []core.Outcome[Upserted]
+	for range maxAttempts {
+		outcomes, err = db.In(ctx, s.db.TenantAs(by, core.Cashier), func(tx *db.Tx) ([]core.Outcome[Upserted], error) {
+			return upsertEach(ctx, tx, by, requests)
+		})
+		if !IDTaken(err) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +63,7 @@ var errLeftOut = errors.New("customer: the request goes alone")
 type planned struct {
 	Imported       // with the ID of the customer who is found or created
 	creates  bool  // otherwise they are there, or an earlier request creates them
+	notesID  bool  // the customer who is found may get the external ID
 	repeats  *int  // the earlier request that has its key
 	refusal  error // why nothing is done
 }
@@ -109,8 +116,8 @@ func upsertEach(ctx context.Context, tx *db.Tx, by core.Actor, requests []Reques
 }
 
 // makePlan decides what is done for each request, as if those before were done.
-func makePlan(by core.Actor, requests []Request, plan []planned, keyed *db.Keyed, taken Taken, uses []usage.Use) {
-	byKey := map[string]int{}
+func makePlan(actor core.Actor, requests []Request, plan []planned, keyed *db.Keyed, taken Taken, uses []usage.Use) {
+	byKey, noted := map[string]int{}, map[string]bool{}
 	for i := range plan {
 		p, once := &plan[i], requests[i].Once
 		if once != nil {
@@ -128,11 +135,19 @@ func makePlan(by core.Actor, requests []Request, plan []planned, keyed *db.Keyed
 		if p.refusal != nil {
 			continue
 		}
-		if who, _, found := taken.Find(p.Details); found {
-			p.ID = who
+		who, by, found := taken.Find(p.Details)
+		if p.ExternalID != nil && by != string(ExternalKey) && noted[*p.ExternalID] {
+			p.refusal = errLeftOut // it depends on whether an earlier request's customer gets the ID
 			continue
 		}
-		p.refusal = RequireCountry(by)
+		if found {
+			p.ID = who
+			if p.ExternalID != nil && by != string(ExternalKey) {
+				p.notesID, noted[*p.ExternalID] = true, true
+			}
+			continue
+		}
+		p.refusal = RequireCountry(actor)
 		for j := range uses { // one, if there is a limit
 			if p.refusal == nil {
 				p.refusal = uses[j].Refuse(1)
@@ -152,6 +167,7 @@ func makePlan(by core.Actor, requests []Request, plan []planned, keyed *db.Keyed
 // customer got meanwhile is missing.
 func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (customers map[core.ID]Customer, created map[core.ID]bool, err error) {
 	var missing []Imported
+	var noting []planned
 	var ids []core.ID
 	for _, p := range plan {
 		if p.refusal != nil || p.repeats != nil {
@@ -160,6 +176,9 @@ func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (cu
 		ids = append(ids, p.ID)
 		if p.creates {
 			missing = append(missing, p.Imported)
+		}
+		if p.notesID && !slices.ContainsFunc(noting, func(n planned) bool { return n.ID == p.ID }) {
+			noting = append(noting, p)
 		}
 	}
 	if len(missing) > 0 {
@@ -182,6 +201,9 @@ func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (cu
 			return nil, nil, err
 		}
 	}
+	if err := noteExternalIDs(ctx, tx, by, noting); err != nil {
+		return nil, nil, err
+	}
 	customers = make(map[core.ID]Customer, len(ids))
 	if len(ids) == 0 {
 		return customers, created, nil
@@ -202,6 +224,49 @@ func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (cu
 	return customers, created, nil
 }
 
+// As noteExternalIDSQL.
+const noteExternalIDsSQL = `
+	update loyalty.customer c
+	set external_id = given.external_id,
+		updated_at = @now
+	from unnest(@ids::uuid[], @external_ids::text[]) given (id, external_id)
+	where c.tenant_id = @tenant_id
+		and c.id = given.id
+		and c.external_id is null
+		and coalesce(c.phone_key, c.email_key) is not null
+		and not exists (
+			select
+			from loyalty.customer_key
+			where tenant_id = @tenant_id
+				and kind = 'external_id'
+				and key = given.external_id
+		)
+	returning c.id, c.external_id`
+
+// noteExternalIDs gives customers who were found the IDs by which a program knows them, as noteExternalID does for one.
+func noteExternalIDs(ctx context.Context, tx *db.Tx, by core.Actor, noting []planned) error {
+	if len(noting) == 0 {
+		return nil
+	}
+	type named struct {
+		ID         core.ID
+		ExternalID string
+	}
+	changed, err := db.All[named](ctx, tx, noteExternalIDsSQL, db.Args{
+		"ids":          db.Column(noting, func(p planned) core.ID { return p.ID }),
+		"external_ids": db.Column(noting, func(p planned) string { return *p.ExternalID }), "now": tx.Now,
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range changed {
+		if err := logExternalID(tx, by, c.ID, c.ExternalID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // outcomeOf returns what came of a request, after those before.
 func outcomeOf(p planned, before []core.Outcome[Upserted], customers map[core.ID]Customer, created map[core.ID]bool, keyed *db.Keyed, once *core.Once[Upserted]) (outcome core.Outcome[Upserted], err error) {
 	c, found := customers[p.ID]
@@ -212,7 +277,7 @@ func outcomeOf(p planned, before []core.Outcome[Upserted], customers map[core.ID
 		outcome.Response, outcome.Err = keyed.First(once.RequestKey)
 	case p.refusal != nil:
 		outcome.Err = p.refusal
-	case !found, !p.creates && p.ExternalID != nil && c.ExternalID == nil: // another request was faster, or the ID is to be noted
+	case !found, p.notesID && c.ExternalID == nil: // another request was faster, or the ID may be a further one of theirs
 		outcome.Err = errLeftOut
 	default:
 		outcome.Result = Upserted{Customer: c, Created: p.creates && created[p.ID]}

@@ -131,10 +131,13 @@ func TestUpsertEachOfAWebShop(t *testing.T) {
 			Tags: []string{"Web shop"}, Metadata: core.Metadata{"language": "sv"},
 		}}
 	}
-	found := customer.Request{New: shoptest.Anna(known.Phone)}
-	found.ExternalID = "shop-3"
+	named := func(phone, id string) customer.Request {
+		r := customer.Request{New: shoptest.Anna(phone)}
+		r.ExternalID = id
+		return r
+	}
 	outcomes, err := s.Customers.UpsertEach(t.Context(), s.By, []customer.Request{
-		guest("bo@example.com", "shop-1"), guest("ek@example.com", "shop-2"), found, guest("other@example.com", "shop-1"), guest("", "shop-9"),
+		guest("bo@example.com", "shop-1"), guest("ek@example.com", "shop-2"), named(known.Phone, "shop-3"), guest("other@example.com", "shop-1"), guest("", "shop-9"),
 	})
 	s.Check(err)
 	for i, want := range []struct {
@@ -155,4 +158,37 @@ func TestUpsertEachOfAWebShop(t *testing.T) {
 		t.Errorf("one external ID made two customers")
 	}
 	shoptest.WantFields(t, outcomes[4].Err, core.Fields{"email": {core.RequiredWithout("phone")}})
+}
+
+// Customers who are found get the shop's IDs, each once and in the log; one who has an ID keeps it, and an ID that they didn't get
+// may be a new customer's.
+func TestUpsertEachNotesIDs(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	named := func(phone, id string) customer.Request {
+		r := customer.Request{New: described(phone, nil)}
+		r.ExternalID = id
+		return r
+	}
+	anna, bo, carl := s.Customer(), s.Customer(), s.Customer()
+	for _, r := range []customer.Request{named(carl.Phone, "carl")} {
+		s.Must(core.Result(s.Customers.Upsert(t.Context(), s.By, r.New, nil)))
+	}
+	outcomes, err := s.Customers.UpsertEach(t.Context(), s.By, []customer.Request{
+		named(anna.Phone, "a"), named(bo.Phone, "b"), named(bo.Phone, "other"), named(carl.Phone, "new"), named(shoptest.Phone(), "new"), named(shoptest.Phone(), "a"),
+	})
+	s.Check(err)
+	for i, want := range []struct {
+		id       core.ID // zero: a new customer's
+		external string
+	}{{anna.ID, "a"}, {bo.ID, "b"}, {bo.ID, "b"}, {carl.ID, "carl"}, {external: "new"}, {anna.ID, "a"}} {
+		got := outcomes[i]
+		if got.Err != nil || got.Result.Created != (want.id == core.ID{}) || want.id != (core.ID{}) && got.Result.ID != want.id || core.OrZero(got.Result.ExternalID) != want.external {
+			t.Errorf("request %d: %+v, want %+v", i, got, want)
+		}
+	}
+	const logged = "select count(*) from loyalty.audit_entry where tenant_id = $1 and action = 'customer.edit' and new->>'external_id' is not null"
+	if n := shoptest.Query[int](s.Shop, logged, s.By.Tenant.ID); n != 3 {
+		t.Errorf("%d IDs in the log, want 3", n)
+	}
 }

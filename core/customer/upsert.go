@@ -155,9 +155,14 @@ func noteExternalID(ctx context.Context, tx *db.Tx, by core.Actor, found Custome
 	if err != nil {
 		return Customer{}, false, err
 	}
-	return changed, true, audit.Write(tx, by, audit.Entry{
-		Action: "customer.edit", Subject: "customer", ID: found.ID.String(),
-		Old: map[string]any{"external_id": nil}, New: map[string]any{"external_id": id},
+	return changed, true, logExternalID(tx, by, found.ID, id)
+}
+
+// logExternalID writes into the audit log that a customer got an external ID.
+func logExternalID(tx *db.Tx, by core.Actor, id core.ID, externalID string) error {
+	return audit.Write(tx, by, audit.Entry{
+		Action: "customer.edit", Subject: "customer", ID: id.String(),
+		Old: map[string]any{"external_id": nil}, New: map[string]any{"external_id": externalID},
 	})
 }
 

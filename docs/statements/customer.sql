@@ -109,6 +109,26 @@ prepare settingsSQL as
   from loyalty.tenant
   where id = $1;
 
+-- noteExternalIDsSQL (core/customer/each.go): As noteExternalIDSQL.
+-- $1=now $2=ids $3=external_ids $4=tenant_id
+prepare noteExternalIDsSQL as
+  update loyalty.customer c
+  set external_id = given.external_id,
+    updated_at = $1
+  from unnest($2::uuid[], $3::text[]) given (id, external_id)
+  where c.tenant_id = $4
+    and c.id = given.id
+    and c.external_id is null
+    and coalesce(c.phone_key, c.email_key) is not null
+    and not exists (
+      select
+      from loyalty.customer_key
+      where tenant_id = $4
+        and kind = 'external_id'
+        and key = given.external_id
+    )
+  returning c.id, c.external_id;
+
 -- ownKeysSQL (core/customer/key.go): A key that the customer takes as their own again is no further one.
 -- $1=tenant_id $2=id $3=phone_key $4=email_key $5=external_id
 prepare ownKeysSQL as
