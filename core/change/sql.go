@@ -26,6 +26,7 @@ var audited = map[string]struct {
 	"transaction.refund":    {Transactions, Changed},
 	"transaction.void":      {Transactions, Voided},
 	"voucher.redeem":        {Vouchers, Changed},
+	"voucher.restore":       {Vouchers, Changed},
 	"voucher.return":        {Vouchers, Changed},
 }
 
