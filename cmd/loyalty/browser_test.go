@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -346,6 +347,7 @@ var views = []view{
 	panel("transaction-refused", "/admin/transactions/new?customer_ulid={customer}").after(record("12,505")),
 	panel("transaction-confirm", "/admin/transactions/new?customer_ulid={customer}").after(record("12505")),
 	panel("transaction", "/admin/transactions/{sale}"),
+	panel("transaction-later", "/admin/transactions/{later}"),
 	panel("transaction-voided", "/admin/transactions/{voided}"),
 	panel("transaction-void", "/admin/transactions/{sale}/void"),
 	panel("transaction-refund", "/admin/transactions/{refunded}/refund?amount_cents=0.20"),
@@ -510,6 +512,7 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 			and not exists (select from loyalty.voucher where customer_id = customer.id)`
 	ending := ask[core.ID](d, guest+" order by points_expire_on, points desc limit 1")
 	ask[int64](d, jobsSQL, demo.Slug)
+	buyer := ask[core.ID](d, "select customer_id from loyalty.transaction where status = 'completed' order by id desc limit 1")
 	return strings.NewReplacer(
 		"{voucher}", voucher.String(),
 		"{voucherlink}", c.voucherLink(t, voucher),
@@ -517,7 +520,7 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		"{ending}", ending.String(),
 		"{endingcard}", c.cardLink(t, ending),
 		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
-		"{customer}", ask[core.ID](d, "select customer_id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
+		"{customer}", buyer.String(),
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{refunded}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' and points_awarded > 5 order by id desc offset 9 limit 1").String(),
 		"{voided}", ask[core.ID](d, "select id from loyalty.transaction where status = 'voided' order by id desc limit 1").String(),
@@ -538,7 +541,24 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		"{plan}", ask[string](d, "select plan_id::text from loyalty.tenant where slug = $1", demo.Slug),
 		"{invoice}", ask[string](d, "select max(id)::text from loyalty.invoice where status = 'issued'"),
 		"{paid}", ask[string](d, "select min(id)::text from loyalty.invoice where status = 'paid'"),
+		"{later}", c.useToken(t, buyer),
 	)
+}
+
+// useToken records a sale of yesterday as the café's web shop does, which also makes mistakes, and returns its ULID.
+func (c cafe) useToken(t *testing.T, buyer core.ID) string {
+	t.Helper()
+	kinds := decode[single[[]struct{ ID int64 }]](t, c.expect(t, http.StatusOK, "GET", "/api/v1/transaction-types", c.token, "").body).Data
+	c.expect(t, http.StatusUnprocessableEntity, "POST", "/api/v1/customers", c.token, `{"first_name":"","last_name":"Berg","phone":"0"}`)
+	c.expect(t, http.StatusNotFound, "GET", "/api/v1/customers/"+buyer.String()+"/orders", c.token, "")
+	sale := fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":2450,"external_reference":"shop-1042","occurred_at":%q,"metadata":{"order_url":"https://shop.example/orders/1042","parcel":"SE-7741"}}`,
+		buyer, kinds[0].ID, time.Now().Add(-26*time.Hour).UTC().Format(time.RFC3339))
+	made := decode[single[struct{ ULID string }]](t, c.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", c.token, sale).body).Data
+	d := connect(t, c.in.url())
+	await(t, "the requests are counted", func() bool {
+		return ask[bool](d, "select exists (select from loyalty.token_request where method = 'POST' and status = 201)")
+	})
+	return made.ULID
 }
 
 // resetSecret is of the link with which the café's owner can set a password.

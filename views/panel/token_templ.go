@@ -127,7 +127,7 @@ func TokenUse(by format.Reader, u token.Use, abilities, help string) templ.Compo
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Empty("chart-bar", "No requests in the last 7 days", "You'll see them by day and endpoint, and why requests were refused.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("chart-bar", "No requests in the last 7 days", "A few seconds after a request, you'll see it here, and why it was refused if it was.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
