@@ -8,33 +8,28 @@
  * Requires PHP: 8.1
  * Requires Plugins: woocommerce
  * WC requires at least: 8.0
- * Text Domain: loyalty-for-woocommerce
  */
 
 declare(strict_types=1);
 
-namespace Loyalty\WooCommerce;
-
-use Automattic\WooCommerce\Utilities\FeaturesUtil;
-
 defined('ABSPATH') || exit;
 
-foreach (['Problem', 'Api', 'Money', 'Settings', 'Sale', 'Orders', 'Vouchers', 'Account'] as $class) {
-    require_once __DIR__ . "/src/$class.php";
-}
-
 add_action('before_woocommerce_init', static function (): void {
-    if (class_exists(FeaturesUtil::class)) {
-        FeaturesUtil::declare_compatibility('custom_order_tables', __FILE__, true);
-        FeaturesUtil::declare_compatibility('cart_checkout_blocks', __FILE__, true);
+    if (class_exists(\Automattic\WooCommerce\Utilities\FeaturesUtil::class)) {
+        foreach (['custom_order_tables', 'cart_checkout_blocks'] as $feature) {
+            \Automattic\WooCommerce\Utilities\FeaturesUtil::declare_compatibility($feature, __FILE__, true);
+        }
     }
 });
 
 add_action('plugins_loaded', static function (): void {
-    if (class_exists('WooCommerce')) {
-        Settings::hook();
-        Orders::hook();
-        Vouchers::hook();
-        Account::hook();
+    if (class_exists('WC_Integration')) {
+        foreach (['Api', 'Settings', 'Sale', 'Orders', 'Vouchers', 'Account'] as $class) {
+            require_once __DIR__ . "/src/$class.php";
+        }
+        Loyalty\WooCommerce\Settings::hook();
+        Loyalty\WooCommerce\Orders::hook();
+        Loyalty\WooCommerce\Vouchers::hook();
+        Loyalty\WooCommerce\Account::hook();
     }
 });

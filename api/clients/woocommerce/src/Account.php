@@ -6,7 +6,7 @@ namespace Loyalty\WooCommerce;
 
 defined('ABSPATH') || exit;
 
-/** The balance on the account page. */
+/** The balance on the account page. It is remembered for five minutes, because all pages share the token's limit. */
 final class Account
 {
     public static function hook(): void
@@ -17,9 +17,18 @@ final class Account
     /** Shows the balance. Nothing is shown to customers whom Loyalty doesn't know, or while it can't be reached. */
     public static function show(): void
     {
-        foreach (self::balance(get_current_user_id()) as $sentence) {
-            printf('<p class="loyalty-balance">%s</p>', esc_html($sentence));
+        $user = get_current_user_id();
+        $sentences = get_transient("loyalty_balance_$user");
+        try {
+            if (!is_array($sentences)) {
+                $found = Settings::api()?->get('customers?external_id=' . rawurlencode(Settings::reference($user)));
+                $sentences = empty($found) ? [] : [...self::describe($found[0], 'points'), ...self::describe($found[0], 'stamps')];
+                set_transient("loyalty_balance_$user", $sentences, 300);
+            }
+        } catch (Problem) {
+            return;
         }
+        echo $sentences === [] ? '' : '<p class="loyalty-balance">' . esc_html(implode(' ', $sentences)) . '</p>';
     }
 
     /** Makes the next page read the balance again. */
@@ -28,52 +37,22 @@ final class Account
         delete_transient("loyalty_balance_$user");
     }
 
-    /**
-     * Returns what a customer has, in sentences. They are remembered for five minutes: all pages share the token's limit.
-     *
-     * @return string[]
-     */
-    private static function balance(int $user): array
+    /** Describes a balance, and when some of it ends next. */
+    private static function describe(array $customer, string $unit): array
     {
-        $kept = get_transient("loyalty_balance_$user");
-        if (is_array($kept) || $user === 0 || Settings::all()['token'] === '') {
-            return is_array($kept) ? $kept : [];
-        }
-        try {
-            $found = Settings::api()->get('customers', 'external_id=' . rawurlencode(Settings::reference($user)));
-        } catch (Problem) {
-            return [];
-        }
-        $sentences = $found === [] ? [] : self::sentences($found[0]);
-        set_transient("loyalty_balance_$user", $sentences, 300);
-        return $sentences;
-    }
-
-    /** @return string[] */
-    private static function sentences(array $customer): array
-    {
-        $sentences = [];
-        foreach (['points', 'stamps'] as $unit) {
-            $balance = $customer["{$unit}_balance"];
-            $day = $customer["{$unit}_expire_on"];
-            if ($balance !== 0 || $unit === 'points') {
-                /* translators: %s: a number of points or stamps */
-                $sentences[] = sprintf(__('You have %s.', 'loyalty-for-woocommerce'), self::count($balance, $unit));
-            }
-            if ($day !== null) {
-                /* translators: 1: points or stamps, 2: a date */
-                $words = __('The next %1$s end after %2$s.', 'loyalty-for-woocommerce');
-                $sentences[] = sprintf($words, $unit, date_i18n((string) get_option('date_format'), (int) strtotime("$day UTC")));
-            }
-        }
-        return $sentences;
+        $balance = $customer["{$unit}_balance"];
+        $day = $customer["{$unit}_expire_on"];
+        $count = $unit === 'points' ? self::count($balance, null) : self::count(null, $balance);
+        return [
+            ...($balance === 0 ? [] : [sprintf(__('You have %s.'), $count)]),
+            ...($day === null ? [] : [sprintf(__('The next %1$s end after %2$s.'), $unit, date_i18n(get_option('date_format'), strtotime("$day UTC")))]),
+        ];
     }
 
     /** Returns "12 points" or "1 stamp". */
-    public static function count(int $count, string $unit): string
+    public static function count(?int $points, ?int $stamps): string
     {
-        return sprintf($unit === 'points'
-            ? _n('%s point', '%s points', $count, 'loyalty-for-woocommerce')
-            : _n('%s stamp', '%s stamps', $count, 'loyalty-for-woocommerce'), number_format_i18n($count));
+        $words = $points === null ? _n('%s stamp', '%s stamps', (int) $stamps) : _n('%s point', '%s points', $points);
+        return sprintf($words, number_format_i18n($points ?? (int) $stamps));
     }
 }

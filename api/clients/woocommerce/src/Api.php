@@ -6,68 +6,79 @@ namespace Loyalty\WooCommerce;
 
 defined('ABSPATH') || exit;
 
-/** Sends requests to Loyalty's API: over https only, to one address, without following redirects. */
+/** A request that failed: refused by Loyalty with a problem document, or without a usable response. */
+final class Problem extends \Exception
+{
+    /** The business rule that refused; "" if it was another reason. */
+    public readonly string $rule;
+
+    /** Without a response, $status is 0. $after has the seconds that Retry-After asks for. */
+    public function __construct(
+        public readonly int $status,
+        string $message,
+        public readonly array $document = [],
+        public readonly int $after = 0
+    ) {
+        parent::__construct($message);
+        $this->rule = (string) ($document['code'] ?? '');
+    }
+
+    /** Reports whether the same request may succeed in a moment. */
+    public function isBrief(): bool
+    {
+        return in_array($this->status, [0, 409, 429], true) || $this->status >= 500;
+    }
+
+    /** Reports whether Loyalty has refused for good: a token can be replaced, and a proxy has no document. */
+    public function isFinal(): bool
+    {
+        return $this->document !== [] && !$this->isBrief() && !in_array($this->status, [401, 403], true);
+    }
+}
+
+/** Sends requests to Loyalty: over https only, to one address, without following redirects. */
 final class Api
 {
-    /** Seconds before each retry. */
-    private const WAITS = [1, 2, 4, 8];
+    /** Set while Loyalty can't be reached, so that pages don't wait for it one after the other. */
+    public const DOWN = 'loyalty_down';
 
     /** Seconds of Retry-After that a request waits at most. The queue of orders waits longer. */
     private const LONGEST = 20;
 
-    /** Set while Loyalty can't be reached, so that no other page waits for it. */
-    public const DOWN = 'loyalty_down';
-
-    /**
-     * @param bool $patient Retries and waits. Otherwise there is one short attempt, for pages that people wait for.
-     */
+    /** A patient one retries and waits. The other makes one short attempt, for pages that people wait for. */
     public function __construct(
         private readonly string $address,
         #[\SensitiveParameter] private readonly string $token,
-        private readonly bool $patient = false
+        private readonly bool $patient
     ) {
     }
 
-    /** Returns an address as entered, with or without /api/v1, without it; "" if it isn't an https:// address. */
+    /** Returns an address as entered without /api/v1; "" if it isn't an https:// address. */
     public static function address(string $entered): string
     {
-        $parts = parse_url($entered);
-        if (preg_match('/[^\x21-\x7e]|[?#@]/', $entered) || strtolower($parts['scheme'] ?? '') !== 'https' || empty($parts['host'])) {
-            return '';
-        }
-        return (string) preg_replace('~(/api/v1)?/*$~i', '', $entered);
+        $isPlain = preg_match('~^https://[^/\s?#@\\\\]+(/[^\s?#@\\\\]*)?$~iD', $entered) === 1;
+        return $isPlain ? (string) preg_replace('~(/api/v1)?/*$~iD', '', $entered) : '';
     }
 
-    /**
-     * Reads a record or a list.
-     *
-     * @return array<mixed>
-     * @throws Problem
-     */
-    public function get(string $path, string $query = ''): array
+    /** Reads the data of a record or a list. */
+    public function get(string $path): array
     {
-        return $this->send('GET', $path . ($query === '' ? '' : "?$query"), null, '');
+        return $this->send('GET', $path, null, '');
     }
 
-    /**
-     * Sends a POST. Only finding or adding a customer is safe to repeat without a key.
-     *
-     * @param array<string, mixed>|string|null $body JSON, or what is written as JSON.
-     * @return array<string, mixed>
-     * @throws Problem
-     */
-    public function post(string $path, array|string|null $body, string $key): array
+    /** Sends JSON, and returns the data of the response. Only finding or adding a customer is safe without a key. */
+    public function post(string $path, ?string $body, string $key): array
     {
-        return $this->send('POST', $path, is_array($body) ? (string) wp_json_encode($body) : $body, $key);
+        return $this->send('POST', $path, $body, $key);
     }
 
     /** Sends a request, and repeats it while that can help. */
     private function send(string $method, string $path, ?string $body, string $key): array
     {
         if (!$this->patient && get_transient(self::DOWN)) {
-            throw new Problem(0, __('Loyalty can’t be reached.', 'loyalty-for-woocommerce'));
+            throw new Problem(0, __('Loyalty can’t be reached.'));
         }
-        foreach ($this->patient ? [...self::WAITS, null] : [null] as $wait) {
+        foreach ($this->patient ? [1, 2, 4, 8, null] : [null] as $wait) {
             try {
                 return $this->attempt($method, $path, $body, $key);
             } catch (Problem $problem) {
@@ -83,23 +94,24 @@ final class Api
         throw $problem;
     }
 
-    /** Sends a request once, and returns the data of its response. */
+    /** Sends a request once. */
     private function attempt(string $method, string $path, ?string $body, string $key): array
     {
         $response = wp_remote_request("$this->address/api/v1/$path", [
             'method' => $method,
             'timeout' => $this->patient ? 15 : 5,
             'redirection' => 0,
-            'user-agent' => 'Loyalty-for-WooCommerce/1.0.0',
-            'headers' => [
+            'headers' => array_filter([
                 'Authorization' => 'Bearer ' . $this->token,
                 'Accept' => 'application/json',
                 'Prefer' => 'handling=strict',
-            ] + ($body === null ? [] : ['Content-Type' => 'application/json']) + ($key === '' ? [] : ['Idempotency-Key' => $key]),
+                'Content-Type' => $body === null ? '' : 'application/json',
+                'Idempotency-Key' => $key,
+            ]),
             'body' => $body,
         ]);
         if (is_wp_error($response)) {
-            throw new Problem(0, __('Loyalty can’t be reached.', 'loyalty-for-woocommerce'));
+            throw new Problem(0, __('Loyalty can’t be reached.'));
         }
         $status = (int) wp_remote_retrieve_response_code($response);
         $document = json_decode(wp_remote_retrieve_body($response), true);
@@ -108,18 +120,11 @@ final class Api
             return $document['data'];
         }
         if ($status < 400 || !is_string($document['detail'] ?? null)) { // a proxy in between responded
-            /* translators: %d: an HTTP status */
-            $message = sprintf(__('The response isn’t Loyalty’s (HTTP status %d). Check the address.', 'loyalty-for-woocommerce'), $status);
-            throw new Problem($status, $message, null, self::secondsAsked($response));
+            $document = ['detail' => sprintf(__('The response isn’t Loyalty’s (HTTP status %d). Check the address.'), $status)];
+            throw new Problem($status, $document['detail'], [], self::secondsAsked($response));
         }
-        throw new Problem($status, self::sentence($document), $document, self::secondsAsked($response));
-    }
-
-    /** Says why a request was refused, in the API's words: of a field, if it was one. */
-    private static function sentence(array $document): string
-    {
-        $errors = is_array($document['errors'] ?? null) ? array_merge(...array_values($document['errors'])) : [];
-        return implode(' ', array_filter($errors, 'is_string')) ?: $document['detail'];
+        $errors = array_merge(...array_values($document['errors'] ?? []));
+        throw new Problem($status, implode(' ', $errors) ?: $document['detail'], $document, self::secondsAsked($response));
     }
 
     /** Reads Retry-After, which has seconds, or from a proxy a date: by the server's own clock, if it tells. */

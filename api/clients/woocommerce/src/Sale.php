@@ -21,7 +21,7 @@ final class Sale
         'ulid' => '', // of the recorded sale
         'refunds' => [],
         'vouchers' => [], // whether each was redeemed
-        'tries' => 0, // that failed for now
+        'tries' => 0, // that failed for now, one after the other
     ];
 
     private array $state;
@@ -32,41 +32,52 @@ final class Sale
         $this->state = (is_array($kept) ? $kept : []) + self::NEW;
     }
 
-    /** Marks the order as paid: points are due. */
+    /** Returns cents, by the decimals of ISO 4217. Those that a shop shows may be fewer. */
+    public static function cents(string|float $amount, string $currency): int
+    {
+        return (int) round((float) $amount * self::unit($currency));
+    }
+
+    /** Returns how many cents one of a currency has. */
+    public static function unit(string $currency): int
+    {
+        return match (true) {
+            str_contains('BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF', $currency) => 1,
+            str_contains('BHD IQD JOD KWD LYD OMR TND', $currency) => 1000,
+            default => 100,
+        };
+    }
+
+    /** Marks the order as paid. */
     public function pay(): void
     {
         $this->keep(['paid' => true, 'tries' => 0]);
     }
 
-    /** Reports whether the order was paid since it was last cancelled. */
+    /** Reports whether the order was paid, since it was last cancelled. */
     public function isPaid(): bool
     {
         return $this->state['paid'];
     }
 
-    /** Counts a try that failed for now, and returns their number. */
+    /** Counts tries that failed for now. */
     public function fail(): int
     {
         $this->keep(['tries' => $this->state['tries'] + 1]);
         return $this->state['tries'];
     }
 
-    /**
-     * Brings Loyalty in step with the order.
-     *
-     * @throws Problem that may be gone later
-     */
+    /** Brings Loyalty in step with the order. It throws a problem that may be gone later. */
     public function run(): void
     {
-        $total = $this->cents($this->order->get_total());
-        $refunded = $this->cents($this->order->get_total_refunded());
-        $lost = $this->order->has_status(['cancelled', 'failed']);
-        $over = $lost || $refunded > 0 && $refunded >= $total;
-        if ($this->state['ulid'] === '' && (!$over || $this->state['request'] !== '')) {
-            $this->step($this->record(...), __('No points for this order.', 'loyalty-for-woocommerce'));
+        $refunded = (float) $this->order->get_total_refunded();
+        $isLost = $this->order->has_status(['cancelled', 'failed']);
+        $isOver = $isLost || $refunded > 0 && $refunded >= (float) $this->order->get_total();
+        if ($this->state['ulid'] === '' && (!$isOver || $this->state['request'] !== '')) {
+            $this->step($this->record(...), __('No points for this order.'));
         }
-        if ($over) {
-            $this->undo($lost);
+        if ($isOver) {
+            $this->undo($isLost);
             return;
         }
         $this->redeemVouchers();
@@ -76,81 +87,69 @@ final class Sale
         $this->keep(['tries' => 0]);
     }
 
-    /** Finds or adds the customer, and records the sale. */
+    /** Records the sale. */
     private function record(): void
     {
         if ($this->state['request'] === '') {
             $this->keep(['request' => $this->describe()]);
         }
         try {
-            $sale = $this->api->post('transactions', $this->state['request'], $this->reference('sale'));
+            $sale = $this->api->post('transactions', $this->state['request'], $this->reference('-sale'));
         } catch (Problem $problem) {
-            if ($problem->rule === 'reference-taken') { // its response was lost
-                $sale = $this->api->get('transactions/' . rawurlencode((string) $problem->document['transaction_ulid']));
-            } elseif (isset($problem->errors['occurred_at'])) { // the clocks differ, or it's long ago
-                $undated = json_decode($this->state['request'], true);
-                unset($undated['occurred_at']);
-                $this->keep(['request' => (string) wp_json_encode($undated)]);
-                $this->record();
-                return;
-            } else {
+            if ($problem->rule !== 'reference-taken') {
                 $this->keep($problem->isFinal() ? ['request' => ''] : []);
                 throw $problem;
             }
+            $sale = $this->api->get('transactions/' . $problem->document['transaction_ulid']); // its response was lost
         }
         $this->keep(['ulid' => $sale['ulid']]);
-        $this->note(self::count($sale['points_awarded'], $sale['stamps_awarded'], __('%s for this order.', 'loyalty-for-woocommerce')));
+        $this->note(sprintf(__('%s for this order.'), Account::count($sale['points_awarded'], $sale['stamps_awarded'])));
     }
 
-    /** Describes the sale. */
+    /** Describes the sale, of a customer who is found or added: one with an account by its number, a guest by e-mail. */
     private function describe(): string
     {
         if ($this->order->get_currency() !== get_option('woocommerce_currency')) {
-            throw new Problem(422, __('It isn’t in the shop’s own currency.', 'loyalty-for-woocommerce'), []);
+            throw new Problem(422, __('It isn’t in the shop’s own currency.'), ['code' => '']);
         }
-        $settings = Settings::all();
-        $paid = $this->order->get_date_paid();
-        return (string) wp_json_encode(array_filter([
-            'customer_ulid' => $this->api->post('customers', $this->customer(), '')['ulid'],
-            'transaction_type_id' => $settings['type'],
-            'spend_amount_cents' => $this->cents($this->order->get_total()),
-            'external_reference' => $this->reference(),
-            'location_id' => $settings['location'] ?: null,
-            'occurred_at' => $paid ? gmdate('Y-m-d\TH:i:s\Z', $paid->getTimestamp()) : null,
-            'metadata' => ['order' => $this->order->get_order_number()],
-        ], static fn (mixed $value): bool => $value !== null));
-    }
-
-    /** Describes the customer: of an account by its number, of a guest by e-mail. */
-    private function customer(): array
-    {
         $phone = trim($this->order->get_billing_phone());
-        $digits = strlen((string) preg_replace('/\D/', '', $phone));
         $account = $this->order->get_customer_id();
-        return array_filter([
-            'first_name' => mb_substr(trim($this->order->get_billing_first_name()), 0, 100) ?: __('Guest', 'loyalty-for-woocommerce'),
-            'last_name' => mb_substr(trim($this->order->get_billing_last_name()), 0, 100) ?: '–',
-            'phone' => $digits >= 3 && strlen($phone) <= 30 ? $phone : null,
+        $customer = $this->api->post('customers', self::json([
+            'first_name' => mb_substr($this->order->get_billing_first_name(), 0, 100) ?: __('Guest'),
+            'last_name' => mb_substr($this->order->get_billing_last_name(), 0, 100) ?: '–',
+            'phone' => preg_match_all('/\d/', $phone) >= 3 && strlen($phone) <= 30 ? $phone : null,
             'email' => $this->order->get_billing_email() ?: null,
             'external_id' => $account > 0 ? Settings::reference($account) : null,
-        ], static fn (mixed $value): bool => $value !== null);
+        ]), '');
+        return self::json([
+            'customer_ulid' => $customer['ulid'],
+            'transaction_type_id' => (int) Settings::read('type'),
+            'spend_amount_cents' => self::cents($this->order->get_total(), $this->order->get_currency()),
+            'external_reference' => $this->reference(),
+            'location_id' => (int) Settings::read('location') ?: null,
+            'metadata' => ['order' => $this->order->get_order_number()],
+        ]);
+    }
+
+    private static function json(array $fields): string
+    {
+        return (string) wp_json_encode(array_filter($fields, static fn (mixed $value): bool => $value !== null));
     }
 
     /** Records refunds of a part. */
     private function recordRefunds(): void
     {
         foreach ($this->order->get_refunds() as $refund) {
-            $cents = $this->cents($refund->get_amount());
-            if ($cents < 1 || in_array($refund->get_id(), $this->state['refunds'], true)) {
-                continue;
+            $cents = self::cents($refund->get_amount(), $this->order->get_currency());
+            if ($cents > 0 && !in_array($refund->get_id(), $this->state['refunds'], true)) {
+                $reference = $this->reference('-refund-' . $refund->get_id());
+                $this->step(function () use ($cents, $reference): void {
+                    $body = self::json(['amount_cents' => $cents, 'external_reference' => $reference]);
+                    $taken = $this->api->post("transactions/{$this->state['ulid']}/refunds", $body, $reference);
+                    $this->note(sprintf(__('%s taken back.'), Account::count($taken['points_refunded'], $taken['stamps_refunded'])));
+                }, __('A refund isn’t in Loyalty.'), 'reference-taken');
+                $this->keep(['refunds' => [...$this->state['refunds'], $refund->get_id()]]);
             }
-            $this->step(function () use ($refund, $cents): void {
-                $reference = $this->reference('refund-' . $refund->get_id());
-                $body = ['amount_cents' => $cents, 'external_reference' => $reference];
-                $taken = $this->api->post("transactions/{$this->state['ulid']}/refunds", $body, $reference);
-                $this->note(self::count($taken['points_refunded'], $taken['stamps_refunded'], __('%s taken back for a refund.', 'loyalty-for-woocommerce')));
-            }, __('A refund isn’t in Loyalty.', 'loyalty-for-woocommerce'), 'reference-taken');
-            $this->keep(['refunds' => [...$this->state['refunds'], $refund->get_id()]]);
         }
     }
 
@@ -158,54 +157,44 @@ final class Sale
     private function redeemVouchers(): void
     {
         foreach (array_filter(array_map([Vouchers::class, 'ulid'], $this->order->get_coupon_codes())) as $ulid) {
-            if (isset($this->state['vouchers'][$ulid])) {
-                continue;
+            if (!isset($this->state['vouchers'][$ulid])) {
+                $isRedeemed = $this->step(function () use ($ulid): void {
+                    $this->redeem($ulid);
+                    $this->note(sprintf(__('Voucher %s is redeemed.'), $ulid));
+                }, sprintf(__('Voucher %s gave a discount, but couldn’t be redeemed.'), $ulid));
+                $this->keep(['vouchers' => [$ulid => $isRedeemed] + $this->state['vouchers']]);
             }
-            /* translators: %s: a voucher's code */
-            $refused = sprintf(__('Voucher %s gave a discount, but couldn’t be redeemed.', 'loyalty-for-woocommerce'), $ulid);
-            $done = $this->step(function () use ($ulid): void {
-                $redemption = $this->redeem($ulid)['redemption_ulid'] ?? null;
-                if ($redemption !== null) { // the discount was the reward
-                    $this->api->post("redemptions/$redemption/fulfil", null, $this->reference("fulfil-$ulid"));
-                }
-                /* translators: %s: a voucher's code */
-                $this->note(sprintf(__('Voucher %s is redeemed.', 'loyalty-for-woocommerce'), $ulid));
-            }, $refused);
-            $this->keep(['vouchers' => [$ulid => $done] + $this->state['vouchers']]);
         }
     }
 
-    /** Redeems a voucher with the sale, or without it if they are of different customers. */
-    private function redeem(string $ulid): array
+    /** Redeems a voucher with the sale; without it if they are of different customers. */
+    private function redeem(string $ulid): void
     {
-        $key = $this->reference("redeem-$ulid");
+        $sale = $this->state['ulid'] === '' ? null : self::json(['transaction_ulid' => $this->state['ulid']]);
         try {
-            $body = $this->state['ulid'] === '' ? null : ['transaction_ulid' => $this->state['ulid']];
-            return $this->api->post("coupons/$ulid/redeem", $body, $key);
+            $this->api->post("coupons/$ulid/redeem", $sale, $this->reference("-redeem-$ulid"));
         } catch (Problem $problem) {
-            if (!isset($problem->errors['transaction_ulid'])) {
+            if (!isset($problem->document['errors']['transaction_ulid'])) {
                 throw $problem;
             }
-            return $this->api->post("coupons/$ulid/redeem", null, $key);
+            $this->api->post("coupons/$ulid/redeem", null, $this->reference("-redeem-$ulid"));
         }
     }
 
-    /** Takes everything back: the order was cancelled, its payment failed, or all of it was refunded. */
-    private function undo(bool $lost): void
+    /** Takes back what the order earned, and restores its vouchers if it is lost. */
+    private function undo(bool $isLost): void
     {
         if ($this->state['ulid'] !== '') {
             $this->step(function (): void {
-                $this->api->post("transactions/{$this->state['ulid']}/void", null, $this->reference('void'));
-                $this->note(__('What the order earned was taken back.', 'loyalty-for-woocommerce'));
-            }, __('What the order earned wasn’t taken back.', 'loyalty-for-woocommerce'), 'already-voided');
+                $this->api->post("transactions/{$this->state['ulid']}/void", null, $this->reference('-void'));
+                $this->note(__('What this order earned was taken back.'));
+            }, __('What this order earned wasn’t taken back.'), 'already-voided');
         }
-        foreach ($lost ? array_keys(array_filter($this->state['vouchers'])) : [] as $ulid) {
+        foreach ($isLost ? array_keys(array_filter($this->state['vouchers'])) : [] as $ulid) {
             $this->step(function () use ($ulid): void {
-                $this->api->post("vouchers/$ulid/restore", null, $this->reference("restore-$ulid"));
-                /* translators: %s: a voucher's code */
-                $this->note(sprintf(__('Voucher %s can be used again.', 'loyalty-for-woocommerce'), $ulid));
-                /* translators: %s: a voucher's code */
-            }, sprintf(__('Voucher %s stays redeemed.', 'loyalty-for-woocommerce'), $ulid));
+                $this->api->post("vouchers/$ulid/restore", null, $this->reference("-restore-$ulid"));
+                $this->note(sprintf(__('Voucher %s can be used again.'), $ulid));
+            }, sprintf(__('Voucher %s stays redeemed.'), $ulid));
         }
         $this->keep(['round' => $this->state['round'] + 1] + self::NEW);
     }
@@ -215,34 +204,23 @@ final class Sale
     {
         try {
             $do();
-            return true;
         } catch (Problem $problem) {
             if (!$problem->isFinal()) {
                 throw $problem;
             }
             if ($problem->rule !== $before) {
-                $this->note($refused . ' ' . $problem->getMessage());
+                $this->note("$refused {$problem->getMessage()}");
+                return false;
             }
-            return $problem->rule === $before;
         }
+        return true;
     }
 
-    /** Returns what names the order, or a step of it, in Loyalty. */
+    /** Returns what the order, or a step of it, is called in Loyalty. */
     private function reference(string $step = ''): string
     {
-        $order = Settings::reference($this->order->get_id()) . ($this->state['round'] > 1 ? ".{$this->state['round']}" : '');
-        return $step === '' ? $order : "$order-$step";
-    }
-
-    private function cents(string|float $amount): int
-    {
-        return Money::cents($amount, $this->order->get_currency());
-    }
-
-    /** Puts "12 points" or "1 stamp" into a sentence. */
-    private static function count(?int $points, ?int $stamps, string $sentence): string
-    {
-        return sprintf($sentence, Account::count((int) ($points ?? $stamps), $points === null ? 'stamps' : 'points'));
+        $round = $this->state['round'] > 1 ? ".{$this->state['round']}" : '';
+        return Settings::reference($this->order->get_id()) . $round . $step;
     }
 
     private function note(string $text): void

@@ -6,143 +6,117 @@ namespace Loyalty\WooCommerce;
 
 defined('ABSPATH') || exit;
 
-/** The settings, and their page under WooCommerce → Loyalty. */
-final class Settings
+/** The settings: WooCommerce → Settings → Integration → Loyalty. The token has an option of its own, and is never shown. */
+final class Settings extends \WC_Integration
 {
-    public const OPTION = 'loyalty_settings';
-
-    /** Why orders are waiting, if the token is the reason. */
-    public const TROUBLE = 'loyalty_trouble';
-
-    private const SCOPES = ['customers:read', 'customers:write', 'transactions:write', 'rewards:read', 'coupons:read'];
+    private const OPTION = 'woocommerce_loyalty_settings';
+    private const TOKEN = 'loyalty_token';
+    private const PREFIX = 'loyalty_prefix';
+    private const SCOPES = ['customers:read', 'customers:write', 'transactions:write', 'coupons:read'];
 
     public static function hook(): void
     {
-        add_action('admin_menu', static function (): void {
-            add_submenu_page('woocommerce', 'Loyalty', 'Loyalty', 'manage_woocommerce', 'loyalty', [self::class, 'page']);
-        });
-        add_action('admin_init', static function (): void {
-            register_setting('loyalty', self::OPTION, ['type' => 'array', 'sanitize_callback' => [self::class, 'sanitize']]);
-        });
-        add_filter('option_page_capability_loyalty', static fn (): string => 'manage_woocommerce');
-        add_action('admin_notices', [self::class, 'warn']);
+        add_filter('woocommerce_integrations', static fn (array $integrations): array => [...$integrations, self::class]);
     }
 
-    /** @return array{address: string, token: string, type: int, location: int, prefix: string} */
-    public static function all(): array
+    public function __construct()
     {
-        $kept = get_option(self::OPTION);
-        return (is_array($kept) ? $kept : []) + ['address' => '', 'token' => '', 'type' => 0, 'location' => 0, 'prefix' => ''];
+        $this->id = 'loyalty';
+        $this->method_title = 'Loyalty';
+        $this->method_description = __('Points or stamps for paid orders, and vouchers as coupon codes.');
+        $kept = __('Leave empty to keep the saved one. It needs the scopes %s.');
+        $this->form_fields = [
+            'address' => ['title' => __('Address'), 'type' => 'text', 'placeholder' => 'https://loyalty.example'],
+            'token' => ['title' => __('Token'), 'type' => 'password', 'description' => sprintf($kept, implode(', ', self::SCOPES))],
+            'type' => ['title' => __('Transaction type'), 'type' => 'select', 'options' => ['' => __('None: orders aren’t sent')]],
+            'location' => ['title' => __('Location'), 'type' => 'select', 'options' => ['' => __('No location')]],
+        ];
+        $this->init_settings();
+        add_action('woocommerce_update_options_integration_loyalty', [$this, 'process_admin_options']);
     }
 
-    /** Returns the API as it is set up. */
-    public static function api(bool $patient = false): Api
+    /** Returns a setting; "" if it isn't set. */
+    public static function read(string $name): string
     {
-        return new Api(self::all()['address'], self::all()['token'], $patient);
+        return (string) (((array) get_option(self::OPTION))[$name] ?? '');
     }
 
-    /** Returns what is sent as a reference or an ID of this site, which other shops of the business don't have. */
-    public static function reference(int|string $id): string
+    /** Returns the API; null before it is set up. */
+    public static function api(bool $patient = false): ?Api
     {
-        return self::all()['prefix'] . '-' . $id;
+        $token = (string) get_option(self::TOKEN);
+        return $token === '' ? null : new Api(self::read('address'), $token, $patient);
     }
 
-    /** Checks what was entered. An empty token keeps the old one, but for a new address: the token isn't its. */
-    public static function sanitize(mixed $entered): array
+    /** Returns what an order or account of this site is called in Loyalty, where other shops have the same numbers. */
+    public static function reference(int $id): string
     {
-        $entered = is_array($entered) ? array_filter($entered, 'is_scalar') : [];
-        $old = self::all();
-        $address = Api::address(trim((string) ($entered['address'] ?? '')));
-        $token = trim((string) ($entered['token'] ?? ''));
+        return get_option(self::PREFIX) . "-$id";
+    }
+
+    /** Checks the address. The token isn't for another one. */
+    public function validate_address_field(string $key, ?string $entered): string
+    {
+        $address = Api::address(trim((string) $entered));
         if ($address === '') {
-            self::refuse(__('Enter the address of Loyalty, beginning with https://.', 'loyalty-for-woocommerce'));
-            $address = $old['address'];
+            throw new \Exception(__('Enter the address of Loyalty, beginning with https://.'));
         }
-        if ($token === '') {
-            $token = $address === $old['address'] ? $old['token'] : '';
-        } elseif (!preg_match('/^\d+\|[\x21-\x7e]+$/', $token)) {
-            self::refuse(__('That isn’t a token: it has a number, a line (|) and characters.', 'loyalty-for-woocommerce'));
-            $token = '';
+        if ($address !== self::read('address')) {
+            delete_option(self::TOKEN);
         }
         delete_transient(Api::DOWN);
-        delete_option(self::TROUBLE);
-        $site = (string) preg_replace(['~^https?://~', '/[^\x21-\x7e]/'], '', home_url());
-        return [
-            'address' => $address,
-            'token' => $token,
-            'type' => absint($entered['type'] ?? 0),
-            'location' => absint($entered['location'] ?? 0),
-            'prefix' => $old['prefix'] ?: substr($site, 0, 50), // it stays when the site moves
-        ];
+        add_option(self::PREFIX, substr((string) preg_replace(['~^https?://~', '/[^\x21-\x7e]/'], '', home_url()), 0, 50));
+        return $address;
     }
 
-    private static function refuse(string $message): void
+    /** Keeps the token, apart from the settings that the page shows. */
+    public function validate_token_field(string $key, ?string $entered): string
     {
-        add_settings_error(self::OPTION, 'loyalty', $message);
-    }
-
-    /** Tells the staff of the shop that orders are waiting. */
-    public static function warn(): void
-    {
-        $trouble = get_option(self::TROUBLE);
-        if ($trouble && current_user_can('manage_woocommerce')) {
-            printf('<div class="notice notice-error"><p>%s</p></div>', esc_html(self::explain((string) $trouble)));
+        $token = trim((string) $entered);
+        if ($token !== '' && !preg_match('/^\d+\|[\x21-\x7e]+$/D', $token)) {
+            throw new \Exception(__('That isn’t a token: it has a number, a line (|) and characters.'));
         }
-    }
-
-    private static function explain(string $reason): string
-    {
-        /* translators: %s: a sentence */
-        $words = __('Orders are waiting to be sent to Loyalty. %s Check the token under WooCommerce → Loyalty.', 'loyalty-for-woocommerce');
-        return sprintf($words, $reason);
-    }
-
-    public static function page(): void
-    {
-        if (!current_user_can('manage_woocommerce')) {
-            return;
-        }
-        $kept = self::all();
-        $types = $locations = [];
-        $notice = '';
-        if ($kept['token'] !== '') {
-            try {
-                $notice = self::missing($kept['token']);
-                $types = self::api()->get('transaction-types', 'per_page=1000');
-                $locations = self::api()->get('locations', 'per_page=1000');
-            } catch (Problem $problem) {
-                $notice = $notice ?: ($problem->status === 401
-                    ? __('Loyalty doesn’t accept this token. Create one under API tokens in Loyalty’s panel, and enter it here.', 'loyalty-for-woocommerce')
-                    : $problem->getMessage());
-            }
-        }
-        require __DIR__ . '/page.php';
-    }
-
-    /** Says which scopes the token lacks; "" if it has all. */
-    private static function missing(string $token): string
-    {
-        foreach (self::api()->get('tokens', 'per_page=1000') as $listed) {
-            $lacks = array_diff(self::SCOPES, $listed['abilities']);
-            if ((string) $listed['id'] === strtok($token, '|') && $lacks !== []) {
-                /* translators: %s: scopes */
-                return sprintf(__('The token lacks scopes: %s. Create another one with them.', 'loyalty-for-woocommerce'), implode(', ', $lacks));
-            }
+        if ($token !== '') {
+            update_option(self::TOKEN, $token, false);
         }
         return '';
     }
 
-    /** Prints the choices of a list. One that was chosen stays, even if it isn't in the list. */
-    private static function options(array $list, int $chosen, string $none): void
+    /** Prints the page, with the choices that Loyalty has. */
+    public function admin_options(): void
     {
-        $names = [0 => $none] + ($chosen === 0 ? [] : [$chosen => "#$chosen"]);
-        foreach ($list as $item) {
-            if ($item['active'] || $item['id'] === $chosen) {
-                $names[$item['id']] = $item['name'];
+        try {
+            $this->addChoices('type', 'transaction-types');
+            $this->addChoices('location', 'locations');
+            $this->addErrorIfScopesLack();
+        } catch (Problem $problem) {
+            $this->add_error($problem->status === 401
+                ? __('Loyalty doesn’t accept this token. Create one under API tokens in Loyalty’s panel.')
+                : sprintf(__('Loyalty couldn’t be asked. %s'), $problem->getMessage()));
+        }
+        $this->display_errors();
+        parent::admin_options();
+    }
+
+    /** Reads a list. What was chosen stays, even if it isn't in the list. */
+    private function addChoices(string $field, string $path): void
+    {
+        $chosen = self::read($field);
+        $this->form_fields[$field]['options'] += $chosen === '' ? [] : [$chosen => "#$chosen"];
+        foreach (self::api()?->get("$path?per_page=1000") ?? [] as $listed) {
+            if ($listed['active'] || (string) $listed['id'] === $chosen) {
+                $this->form_fields[$field]['options'][$listed['id']] = $listed['name'];
             }
         }
-        foreach ($names as $id => $name) {
-            printf('<option value="%d"%s>%s</option>', $id, selected($id, $chosen, false), esc_html($name));
+    }
+
+    private function addErrorIfScopesLack(): void
+    {
+        foreach (self::api()?->get('tokens?per_page=1000') ?? [] as $listed) {
+            $lacking = array_diff(self::SCOPES, $listed['abilities']);
+            if ($lacking !== [] && str_starts_with(get_option(self::TOKEN), "{$listed['id']}|")) {
+                $this->add_error(sprintf(__('The token lacks scopes: %s. Create another one with them.'), implode(', ', $lacking)));
+            }
         }
     }
 }

@@ -11,71 +11,53 @@ final class Vouchers
 {
     public static function hook(): void
     {
-        add_filter('woocommerce_coupon_code', [self::class, 'plain'], 20);
+        add_filter('woocommerce_coupon_code', static fn (string $code): string => strtolower(self::ulid($code)) ?: $code, 20);
         add_filter('woocommerce_get_shop_coupon_data', [self::class, 'coupon'], 10, 2);
         add_filter('woocommerce_coupon_is_valid', [self::class, 'check'], 10, 2);
     }
 
-    /** Returns the voucher that a code names: as typed, in groups, in either case; "" if it isn't a voucher's code. */
+    /** Returns the voucher that a code names, typed in groups and in either case; "" if it isn't a voucher's. */
     public static function ulid(mixed $code): string
     {
         $plain = is_string($code) ? (string) preg_replace('/[\s\p{Pd}]+/u', '', $code) : '';
         $ulid = strtr(strtoupper($plain), 'OIL', '011');
-        $isVoucher = preg_match('/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/', $ulid) === 1 && wc_get_coupon_id_by_code($plain) === 0;
-        return $isVoucher ? $ulid : '';
-    }
-
-    /** Makes one code of all ways to type a voucher's, so that it can't be applied twice. */
-    public static function plain(mixed $code): mixed
-    {
-        return strtolower(self::ulid($code)) ?: $code;
+        $isULID = preg_match('/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/D', $ulid) === 1;
+        return $isULID && !wc_get_coupon_id_by_code($plain) ? $ulid : '';
     }
 
     /** Describes a voucher as a coupon. One that can't be used is a coupon, too, so that check() says why. */
     public static function coupon(mixed $data, mixed $code): mixed
     {
         $ulid = self::ulid($code);
-        if ($data !== false || $ulid === '' || Settings::all()['token'] === '') {
-            return $data;
-        }
-        return self::find($ulid) + ['discount_type' => 'fixed_cart', 'amount' => 0];
+        $api = Settings::api();
+        return $data !== false || $ulid === '' || $api === null ? $data : self::find($api, $ulid);
     }
 
-    /**
-     * Refuses a voucher that can't be used.
-     *
-     * @throws \Exception with a sentence for the customer
-     */
+    /** Refuses a voucher that can't be used, with a sentence for the customer. */
     public static function check(mixed $valid, \WC_Coupon $coupon): mixed
     {
-        $ulid = $coupon->get_virtual() ? self::ulid($coupon->get_code()) : '';
-        $refusal = $ulid === '' ? '' : (self::find($ulid)['description'] ?? '');
-        if ($refusal !== '') {
-            throw new \Exception(esc_html($refusal), 100); // E_WC_COUPON_INVALID_FILTERED
+        $isVoucher = $coupon->get_virtual() && self::ulid($coupon->get_code()) !== '';
+        if ($isVoucher && (float) $coupon->get_amount() <= 0) {
+            throw new \Exception(esc_html($coupon->get_description()), 100); // E_WC_COUPON_INVALID_FILTERED
         }
         return $valid;
     }
 
-    /**
-     * Finds a voucher, and remembers it for a minute, because a cart asks several times a page.
-     *
-     * @return array<string, mixed> The type and the amount of its discount, or a description of why it can't be used.
-     */
-    private static function find(string $ulid): array
+    /** Finds a voucher, and remembers it for a minute, because a cart asks several times a page. */
+    private static function find(Api $api, string $ulid): array
     {
-        $kept = get_transient("loyalty_voucher_$ulid");
-        if (is_array($kept)) {
-            return $kept;
-        }
-        try {
-            $found = self::discount(Settings::api()->get("vouchers/$ulid"));
-        } catch (Problem $problem) {
-            if ($problem->status !== 404) {
-                return ['description' => __('This voucher can’t be checked right now. Try again in a few minutes.', 'loyalty-for-woocommerce')];
+        $found = get_transient("loyalty_voucher_$ulid");
+        if (!is_array($found)) {
+            try {
+                $found = self::discount($api->get("vouchers/$ulid"));
+            } catch (Problem $problem) {
+                if ($problem->status !== 404) {
+                    return self::refuse(__('This voucher can’t be checked right now. Try again in a few minutes.'));
+                }
+                $found = self::refuse(__('There’s no voucher with this code. Check what you entered.'));
             }
-            $found = ['description' => __('There’s no voucher with this code. Check what you typed.', 'loyalty-for-woocommerce')];
+            set_transient("loyalty_voucher_$ulid", $found, 60);
         }
-        set_transient("loyalty_voucher_$ulid", $found, 60);
         return $found;
     }
 
@@ -84,27 +66,21 @@ final class Vouchers
     {
         $benefit = $voucher['benefit'];
         if (!$voucher['redeemable']) {
-            return ['description' => $voucher['not_redeemable']['detail']];
+            return self::refuse($voucher['not_redeemable']['detail']);
         }
-        if ($benefit['type'] === 'percent') {
-            return ['discount_type' => 'percent', 'amount' => $benefit['percent']];
-        }
-        if ($benefit['type'] === 'amount') {
-            return self::off($benefit['amount_cents']);
-        }
-        if ($benefit['type'] !== 'reward') {
-            /* translators: %s: a number of points or stamps */
-            $words = __('This voucher adds %s to your balance. It isn’t a discount: show it in the shop to redeem it.', 'loyalty-for-woocommerce');
-            return ['description' => sprintf($words, Account::count($benefit[$benefit['type']], $benefit['type']))];
-        }
-        $reward = Settings::api()->get('rewards/' . $benefit['reward_ulid']);
-        /* translators: %s: the name of a reward */
-        $words = __('This voucher is for %s. Show it in the shop to redeem it.', 'loyalty-for-woocommerce');
-        return $reward['value_cents'] === null ? ['description' => sprintf($words, $reward['name'])] : self::off($reward['value_cents']);
+        return match ($benefit['type']) {
+            'percent' => ['discount_type' => 'percent', 'amount' => $benefit['percent']],
+            'amount' => ['discount_type' => 'fixed_cart', 'amount' => $benefit['amount_cents'] / Sale::unit(get_option('woocommerce_currency'))],
+            'reward' => self::refuse(__('This voucher is for a reward, not a discount. Show it in the shop to redeem it.')),
+            default => self::refuse(sprintf(
+                __('This voucher adds %s to your balance and isn’t a discount. Show it in the shop to redeem it.'),
+                Account::count($benefit['points'] ?? null, $benefit['stamps'] ?? null)
+            )),
+        };
     }
 
-    private static function off(int $cents): array
+    private static function refuse(string $sentence): array
     {
-        return ['discount_type' => 'fixed_cart', 'amount' => Money::amount($cents, (string) get_option('woocommerce_currency'))];
+        return ['discount_type' => 'fixed_cart', 'amount' => 0, 'description' => $sentence];
     }
 }
