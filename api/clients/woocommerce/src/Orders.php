@@ -23,8 +23,8 @@ final class Orders
             add_action("woocommerce_$event", static fn (int $id) => self::sync($id, false, false));
         }
         add_action(self::QUEUE, static fn (int $id) => self::sync($id, false, true));
-        add_filter('woocommerce_order_actions', static fn (array $actions): array => $actions + ['loyalty_send' => __('Send to Loyalty again')]);
-        add_action('woocommerce_order_action_loyalty_send', static fn (\WC_Order $order) => self::sync($order->get_id(), $order->is_paid(), false));
+        add_filter('woocommerce_order_actions', static fn (array $all): array => $all + ['loyalty_send' => __('Send to Loyalty again')]);
+        add_action('woocommerce_order_action_loyalty_send', static fn ($order) => self::sync($order->get_id(), $order->is_paid(), false));
     }
 
     /** Brings Loyalty in step with an order. The order goes on, whatever happens here. */

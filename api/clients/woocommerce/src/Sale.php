@@ -171,6 +171,7 @@ final class Sale
     private function redeem(string $ulid): void
     {
         $sale = $this->state['ulid'] === '' ? null : self::json(['transaction_ulid' => $this->state['ulid']]);
+        delete_transient("loyalty_voucher_$ulid");
         try {
             $this->api->post("coupons/$ulid/redeem", $sale, $this->reference("-redeem-$ulid"));
         } catch (Problem $problem) {

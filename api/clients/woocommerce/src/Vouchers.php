@@ -65,12 +65,13 @@ final class Vouchers
     private static function discount(array $voucher): array
     {
         $benefit = $voucher['benefit'];
+        $unit = Sale::unit(get_option('woocommerce_currency'));
         if (!$voucher['redeemable']) {
             return self::refuse($voucher['not_redeemable']['detail']);
         }
         return match ($benefit['type']) {
             'percent' => ['discount_type' => 'percent', 'amount' => $benefit['percent']],
-            'amount' => ['discount_type' => 'fixed_cart', 'amount' => $benefit['amount_cents'] / Sale::unit(get_option('woocommerce_currency'))],
+            'amount' => ['discount_type' => 'fixed_cart', 'amount' => $benefit['amount_cents'] / $unit],
             'reward' => self::refuse(__('This voucher is for a reward, not a discount. Show it in the shop to redeem it.')),
             default => self::refuse(sprintf(
                 __('This voucher adds %s to your balance and isn’t a discount. Show it in the shop to redeem it.'),
