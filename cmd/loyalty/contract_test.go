@@ -30,9 +30,8 @@ func testContract(t *testing.T, in *installation) {
 	checkDescription(t, s)
 	pasteGuide(t, s)
 	pasteDocument(t, s, "../../docs/api.md")
-	t.Run("Clients", func(t *testing.T) { testClients(t, s, f.Tenants[0]) })
+	t.Run("Clients", func(t *testing.T) { testClients(t, s, f.Tenants[0], f.Tenants[1]) })
 	t.Run("QuickStart", func(t *testing.T) { testQuickStart(t, s) })
-	t.Run("WooCommerce", func(t *testing.T) { testWooCommerce(t, s, f.Tenants[0], f.Tenants[1]) })
 	s.stop()
 }
 

@@ -18,7 +18,6 @@ import (
 // without a phone number, the first one doesn't.
 func testWooCommerce(t *testing.T, s *server, without, shop sandbox.Tenant) {
 	t.Helper()
-	t.Parallel()
 	requireProgram(t, "php")
 	const plugin = "../../api/clients/woocommerce"
 	for _, pattern := range []string{"/*.php", "/src/*.php", "/test/*.php"} {
@@ -43,7 +42,7 @@ func testWooCommerce(t *testing.T, s *server, without, shop sandbox.Tenant) {
 		select id from made`, shop.ID)
 	const benefitSQL = `
 		with changed as (
-			update loyalty.coupon set benefit_type = $3, benefit_value = $4, reward_id = $5 where tenant_id = $1 and id = $2 returning 1
+			update loyalty.coupon set benefit_type = $3, benefit_value = $4, benefit_reward_id = $5 where tenant_id = $1 and id = $2 returning 1
 		)
 		select count(*) from changed`
 	ask[int](d, benefitSQL, shop.ID, shop.Coupon, "percent", 20, nil)

@@ -42,11 +42,11 @@ final class Account
     {
         $balance = $customer["{$unit}_balance"];
         $day = $customer["{$unit}_expire_on"];
-        $date = static fn (int $time): string => date_i18n(get_option('date_format'), $time);
         $count = $unit === 'points' ? self::count($balance, null) : self::count(null, $balance);
+        $date = date_i18n(get_option('date_format'), (int) strtotime("$day UTC"));
         return [
             ...($balance === 0 ? [] : [sprintf(__('You have %s.'), $count)]),
-            ...($day === null ? [] : [sprintf(__('The next %1$s end after %2$s.'), $unit, $date(strtotime("$day UTC")))]),
+            ...($day === null ? [] : [sprintf(__('The next %1$s end after %2$s.'), $unit, $date)]),
         ];
     }
 

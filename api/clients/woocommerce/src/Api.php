@@ -120,8 +120,8 @@ final class Api
             return $document['data'];
         }
         if ($status < 400 || !is_string($document['detail'] ?? null)) { // a proxy in between responded
-            $document = ['detail' => sprintf(__('The response isn’t Loyalty’s (HTTP status %d). Check the address.'), $status)];
-            throw new Problem($status, $document['detail'], [], self::secondsAsked($response));
+            $message = sprintf(__('The response isn’t Loyalty’s (HTTP status %d). Check the address.'), $status);
+            throw new Problem($status, $message, [], self::secondsAsked($response));
         }
         $errors = array_merge(...array_values($document['errors'] ?? []));
         throw new Problem($status, implode(' ', $errors) ?: $document['detail'], $document, self::secondsAsked($response));

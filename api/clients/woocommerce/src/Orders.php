@@ -40,10 +40,8 @@ final class Orders
             if ($isPaid) {
                 $sale->pay();
             }
-            if ($sale->isPaid()) {
-                $sale->run();
-                Account::forget($order->get_customer_id());
-            }
+            $sale->run();
+            Account::forget($order->get_customer_id());
         } catch (\Throwable $problem) {
             self::queue($order, $sale->fail(), $problem);
         }

@@ -54,12 +54,6 @@ final class Sale
         $this->keep(['paid' => true, 'tries' => 0]);
     }
 
-    /** Reports whether the order was paid, since it was last cancelled. */
-    public function isPaid(): bool
-    {
-        return $this->state['paid'];
-    }
-
     /** Counts tries that failed for now. */
     public function fail(): int
     {
@@ -67,9 +61,12 @@ final class Sale
         return $this->state['tries'];
     }
 
-    /** Brings Loyalty in step with the order. It throws a problem that may be gone later. */
+    /** Brings Loyalty in step with the order, once it was paid. It throws a problem that may be gone later. */
     public function run(): void
     {
+        if (!$this->state['paid']) {
+            return;
+        }
         $refunded = (float) $this->order->get_total_refunded();
         $isLost = $this->order->has_status(['cancelled', 'failed']);
         $isOver = $isLost || $refunded > 0 && $refunded >= (float) $this->order->get_total();
@@ -193,6 +190,7 @@ final class Sale
         }
         foreach ($isLost ? array_keys(array_filter($this->state['vouchers'])) : [] as $ulid) {
             $this->step(function () use ($ulid): void {
+                delete_transient("loyalty_voucher_$ulid");
                 $this->api->post("vouchers/$ulid/restore", null, $this->reference("-restore-$ulid"));
                 $this->note(sprintf(__('Voucher %s can be used again.'), $ulid));
             }, sprintf(__('Voucher %s stays redeemed.'), $ulid));

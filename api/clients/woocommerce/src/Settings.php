@@ -73,11 +73,10 @@ final class Settings extends \WC_Integration
     public function validate_token_field(string $key, ?string $entered): string
     {
         $token = trim((string) $entered);
-        if ($token !== '' && !preg_match('/^\d+\|[\x21-\x7e]+$/D', $token)) {
-            throw new \Exception(__('That isn’t a token: it has a number, a line (|) and characters.'));
-        }
-        if ($token !== '') {
+        if (preg_match('/^\d+\|[\x21-\x7e]+$/D', $token)) {
             update_option(self::TOKEN, $token, false);
+        } elseif ($token !== '') {
+            throw new \Exception(__('That isn’t a token: it has a number, a line (|) and characters.'));
         }
         return '';
     }
@@ -86,13 +85,15 @@ final class Settings extends \WC_Integration
     public function admin_options(): void
     {
         try {
+            $this->addErrorIfScopesLack();
             $this->addChoices('type', 'transaction-types');
             $this->addChoices('location', 'locations');
-            $this->addErrorIfScopesLack();
         } catch (Problem $problem) {
-            $this->add_error($problem->status === 401
-                ? __('Loyalty doesn’t accept this token. Create one under API tokens in Loyalty’s panel.')
-                : sprintf(__('Loyalty couldn’t be asked. %s'), $problem->getMessage()));
+            $this->add_error(match ($problem->status) {
+                401 => __('Loyalty doesn’t accept this token. Create one under API tokens in Loyalty’s panel.'),
+                403 => __('The transaction types and locations couldn’t be read with this token.'),
+                default => $problem->getMessage(),
+            });
         }
         $this->display_errors();
         parent::admin_options();
