@@ -1,4 +1,4 @@
-// Package clients embeds the clients of the API that are made for integrators, which the
+// Package clients embeds what is made for integrators, clients of the API and a plug-in, which the
 // documentation offers for download. Their directories have the sources.
 package clients
 

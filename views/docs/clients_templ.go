@@ -205,7 +205,33 @@ func ClientsPage(v Clients) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h2 id=\"others\">Other languages</h2><p>Generators for OpenAPI 3.1 work with <a href=\"/api/v1/openapi.json\">openapi.json</a> or <a href=\"/api/v1/openapi.yaml\">openapi.yaml</a>; our checks try <code>ogen</code> (Go) and <code>openapi-typescript</code>. Add what a generator leaves out: a timeout, an <code>Idempotency-Key</code> and <a href=\"/docs/retries\">retries</a>. The <a href=\"/docs/quickstart\">quick start</a> shows them in five languages.</p></article>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<h2 id=\"woocommerce\">WooCommerce</h2><p>A plug-in for a web shop with WordPress 6.2, WooCommerce 8.0 and PHP 8.1, or newer.</p><ul><li>Paid orders earn points or stamps, once, also those of guests with an e-mail address alone.</li><li>Refunds take back their part; a full refund, a cancellation or a failed payment takes back all.</li><li>The account page shows the balance, and when some of it ends next.</li><li>Vouchers for a percentage or an amount are coupon codes: checked in the cart, redeemed when the order is paid, restored when it is cancelled or its payment fails.</li><li>No order waits for this service. What fails is tried again, and the order’s notes say what happened.</li></ul><p class=\"files\"><a href=\"")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var14 templ.SafeURL
+			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(v.Plugin))
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/clients.templ`, Line: 42, Col: 53}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "\" download=\"loyalty-for-woocommerce.zip\">Download loyalty-for-woocommerce.zip</a></p><ol><li>Upload the file in WordPress, under Plugins, Add New, Upload.</li><li>Create an API token with the scopes <code>customers:read</code>, <code>customers:write</code>, <code>transactions:write</code> and <code>coupons:read</code>. For guests, turn on customers without a phone number.</li><li>Under WooCommerce, Settings, Integration, Loyalty, save the address <code>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var15 string
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(v.Address)
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/clients.templ`, Line: 49, Col: 93}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</code> and the token. Then choose the transaction type and the location.</li></ol><h2 id=\"others\">Other languages</h2><p>Generators for OpenAPI 3.1 work with <a href=\"/api/v1/openapi.json\">openapi.json</a> or <a href=\"/api/v1/openapi.yaml\">openapi.yaml</a>; our checks try <code>ogen</code> (Go) and <code>openapi-typescript</code>. Add what a generator leaves out: a timeout, an <code>Idempotency-Key</code> and <a href=\"/docs/retries\">retries</a>. The <a href=\"/docs/quickstart\">quick start</a> shows them in five languages.</p></article>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

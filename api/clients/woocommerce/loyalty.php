@@ -27,9 +27,8 @@ add_action('plugins_loaded', static function (): void {
         foreach (['Api', 'Settings', 'Sale', 'Orders', 'Vouchers', 'Account'] as $class) {
             require_once __DIR__ . "/src/$class.php";
         }
-        Loyalty\WooCommerce\Settings::hook();
-        Loyalty\WooCommerce\Orders::hook();
-        Loyalty\WooCommerce\Vouchers::hook();
-        Loyalty\WooCommerce\Account::hook();
+        foreach (['Settings', 'Orders', 'Vouchers', 'Account'] as $class) {
+            "Loyalty\\WooCommerce\\$class"::hook();
+        }
     }
 });
