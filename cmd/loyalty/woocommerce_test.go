@@ -3,18 +3,21 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"example.com/loyalty/core/sandbox"
 )
 
 // "One real plug-in as proof: for WooCommerce". A shop's orders, refunds and vouchers, against the running product. The
-// response of the first sale is lost, and its next attempt is refused with 503. The second business takes customers
+// response of the first sale is lost, and its next attempts are refused and redirected. The second business takes customers
 // without a phone number, the first one doesn't.
 func testWooCommerce(t *testing.T, s *server, without, shop sandbox.Tenant) {
 	t.Helper()
@@ -49,7 +52,15 @@ func testWooCommerce(t *testing.T, s *server, without, shop sandbox.Tenant) {
 	ask[int](d, benefitSQL, shop.ID, shop.Race.Capped[0].Coupon, "amount", 450, nil)
 	ask[int](d, benefitSQL, shop.ID, shop.Race.Capped[1].Coupon, "reward", nil, shop.Rewards.InStock.ULID)
 
-	line, address, ca, err := s.lossyLine(t, trouble{drop: true}, trouble{status: http.StatusServiceUnavailable, wait: 1})
+	var followed atomic.Bool
+	other := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
+	defer other.Close()
+	troubles := []trouble{
+		{drop: true},
+		{status: http.StatusServiceUnavailable, wait: 1}, {status: http.StatusTooManyRequests, wait: 1, dated: true},
+		{status: http.StatusTemporaryRedirect, target: other.URL},
+	}
+	line, address, ca, err := s.lossyLine(t, troubles...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +87,8 @@ func testWooCommerce(t *testing.T, s *server, without, shop sandbox.Tenant) {
 	}
 	line.mu.Lock()
 	defer line.mu.Unlock()
-	if len(line.keys) < 3 || line.keys[0] == "" || line.keys[0] != line.keys[1] || line.keys[1] != line.keys[2] {
-		t.Errorf("the lost sale was sent with the keys %q, want three times the same", line.keys)
+	if len(line.keys) <= len(troubles) || line.keys[0] == "" || len(slices.Compact(line.keys[:len(troubles)+1])) != 1 || followed.Load() {
+		t.Errorf("the lost sale was sent with the keys %q, want the same after %d troubles; redirected: %t", line.keys, len(troubles), followed.Load())
 	}
 	if len(line.sales) < 2 || line.sales[0] == "" || line.sales[0] != line.sales[1] {
 		t.Errorf("the lost sale is recorded as %q, want once", line.sales)

@@ -1,8 +1,7 @@
 <?php
 
 /**
- * Stands in for WordPress and WooCommerce: what the plug-in uses of them, with their names, arguments and order of
- * hooks. Orders, options and the queue are kept in memory. Requests are real ones, with curl.
+ * What the plug-in uses of WordPress and WooCommerce, with their names, arguments and order of hooks. Orders, options and the queue are kept in memory. Requests are real ones, with curl.
  */
 
 declare(strict_types=1);
