@@ -57,7 +57,8 @@ func testWooCommerce(t *testing.T, s *server, without, shop sandbox.Tenant) {
 	defer other.Close()
 	troubles := []trouble{
 		{drop: true},
-		{status: http.StatusServiceUnavailable, wait: 1}, {status: http.StatusTooManyRequests, wait: 1, dated: true},
+		{status: http.StatusServiceUnavailable, wait: 1},
+		{status: http.StatusTooManyRequests, wait: 1, dated: true},
 		{status: http.StatusTemporaryRedirect, target: other.URL},
 	}
 	line, address, ca, err := s.lossyLine(t, troubles...)
