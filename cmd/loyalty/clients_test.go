@@ -15,8 +15,12 @@ import (
 // testClients walks the main job with the clients for Python and TypeScript, against the running
 // product: create a customer, record a sale with an idempotency key, retry it, redeem a reward,
 // handle refusals by their code, and list with the cursor. The first response is lost and the next
-// request is refused with 503, so the clients repeat them.
-func testClients(t *testing.T, s *server, shop sandbox.Tenant) {
+// request is refused with 503, so the clients repeat them. The plug-in for WooCommerce has a story of its own.
+func testClients(t *testing.T, s *server, shop, webShop sandbox.Tenant) {
+	t.Run("WooCommerce", func(t *testing.T) {
+		t.Parallel()
+		testWooCommerce(t, s, shop, webShop)
+	})
 	t.Run("Python", func(t *testing.T) {
 		t.Parallel()
 		requireProgram(t, "python3")

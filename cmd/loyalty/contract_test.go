@@ -30,7 +30,7 @@ func testContract(t *testing.T, in *installation) {
 	checkDescription(t, s)
 	pasteGuide(t, s)
 	pasteDocument(t, s, "../../docs/api.md")
-	t.Run("Clients", func(t *testing.T) { testClients(t, s, f.Tenants[0]) })
+	t.Run("Clients", func(t *testing.T) { testClients(t, s, f.Tenants[0], f.Tenants[1]) })
 	t.Run("QuickStart", func(t *testing.T) { testQuickStart(t, s) })
 	s.stop()
 }

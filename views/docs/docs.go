@@ -74,6 +74,8 @@ type Program struct {
 type Clients struct {
 	Frame
 	Clients []Client
+	Plugin  string // where the plug-in for WooCommerce can be downloaded
+	Address string // that it asks for
 }
 
 // Client is a client of the API in one language.

@@ -11,11 +11,24 @@ import (
 	views "example.com/loyalty/views/docs"
 )
 
-const clientsPath = "/docs/clients"
+const (
+	clientsPath = "/docs/clients"
+	pluginPath  = clientsPath + "/woocommerce.zip"
+)
+
+// newPlugin returns the plug-in for WooCommerce as a ZIP file.
+func newPlugin() []byte {
+	content, err := clients.WooCommerce()
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return content
+}
 
 func newClients(s site) views.Clients {
 	v := views.Clients{
-		Frame: s.frame("Clients · Loyalty", "Clients of the API for Python and TypeScript, and how to generate others.", clientsPath),
+		Frame:  s.frame("Clients · Loyalty", "Clients of the API for Python and TypeScript, a plug-in for WooCommerce, and how to generate others.", clientsPath),
+		Plugin: pluginPath, Address: s.base,
 	}
 	for _, c := range []struct {
 		language, needs, install, example string
@@ -61,4 +74,8 @@ func (p *Pages) showClientFile(c echo.Context) error {
 		return NotFound(c)
 	}
 	return c.Blob(http.StatusOK, "text/plain; charset=utf-8", content)
+}
+
+func (p *Pages) showPlugin(c echo.Context) error {
+	return c.Blob(http.StatusOK, "application/zip", p.plugin)
 }

@@ -42,6 +42,7 @@ type Pages struct {
 	quickStart views.QuickStart
 	programs   map[string]string // of the quick start, by file name
 	clients    views.Clients
+	plugin     []byte // for WooCommerce
 	reference  reference
 	feed       []byte // the changelog
 	postman    []byte
@@ -70,6 +71,7 @@ func New(c Config) *Pages {
 		guides:    newGuides(s),
 		reference: newReference(s, api),
 		clients:   newClients(s),
+		plugin:    newPlugin(),
 	}
 	p.quickStart, p.programs = newQuickStart(s, c.Names.Tenant("yourbusiness"), c.OwnCA)
 	p.list, p.problems = newProblems(s)
@@ -111,6 +113,7 @@ func (p *Pages) Mount(e *echo.Echo) {
 		quickStartPath + "/:file":        p.showProgram,
 		clientsPath:                      p.showClients,
 		clientsPath + "/:language/:file": p.showClientFile,
+		pluginPath:                       p.showPlugin,
 		"/docs/retries":                  p.showRetries,
 		"/docs/versioning":               p.showVersioning,
 		changelogPath:                    p.showChangelog,
