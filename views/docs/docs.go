@@ -85,6 +85,12 @@ type Client struct {
 	ExampleFile, Example string
 }
 
+// Guide is a page about one job of an integration.
+type Guide struct {
+	Frame
+	Requests map[string]string // by the id of the heading that they are below
+}
+
 // Retries is the guide to retries.
 type Retries struct {
 	Frame

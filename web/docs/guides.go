@@ -3,13 +3,33 @@ package docs
 import (
 	"net/http"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	views "example.com/loyalty/views/docs"
 )
 
+// topic is a guide to one job of an integration.
+type topic struct {
+	path, label, description string
+	requests                 func(apiURL) map[string]string
+	page                     func(views.Guide) templ.Component
+}
+
+// topics are the guides that explain several endpoints together, the most wanted first.
+var topics = []topic{
+	{"/docs/sync", "Staying in step", "How to copy customers and sales, and keep the copy in step without missing a change.", syncRequests, views.SyncPage},
+	{"/docs/customers", "Customers", "How to find customers, and what happens when they are merged or erased.", customerRequests, views.CustomersPage},
+	{"/docs/scanning", "Scanning", "What the QR codes of cards and vouchers contain, and what a point of sale does with them.", scanningRequests, views.ScanningPage},
+	{"/docs/tills", "Several tills", "How several tills share a business: tokens, keys, locations, and sales that were made offline.", tillRequests, views.TillsPage},
+	{"/docs/vouchers", "Vouchers", "How a web shop takes vouchers and rewards at its checkout.", voucherRequests, views.VouchersPage},
+	{"/docs/refunds", "Refunds", "How to take back the points of a sale, in part or whole.", refundRequests, views.RefundsPage},
+	{"/docs/browsers", "Browsers", "Why browsers can’t call the API, and what a web shop does instead.", browserRequests, views.BrowsersPage},
+}
+
 // guides are the pages beside the reference.
 type guides struct {
+	topics     []views.Guide // in the order of topics
 	retries    views.Retries
 	versioning views.Versioning
 	changelog  views.Changelog
@@ -17,7 +37,12 @@ type guides struct {
 
 func newGuides(s site) guides {
 	api := s.base + "/api/v1"
+	var list []views.Guide
+	for _, t := range topics {
+		list = append(list, views.Guide{Frame: s.frame(t.label+" · Loyalty", t.description, t.path), Requests: t.requests(apiURL(api))})
+	}
 	return guides{
+		topics: list,
 		retries: views.Retries{
 			Frame:      s.frame("Retries · Loyalty", "How to retry an API request without doing anything twice.", "/docs/retries"),
 			Keyed:      keyedRequest(api),
@@ -43,6 +68,15 @@ Link: <` + s.base + `/docs/changelog>; rel="deprecation"`,
 			Added:  added(),
 		},
 	}
+}
+
+// showTopics returns the handlers of the topics by their paths.
+func (g guides) showTopics() map[string]echo.HandlerFunc {
+	handlers := map[string]echo.HandlerFunc{}
+	for i, t := range topics {
+		handlers[t.path] = func(c echo.Context) error { return render(c, http.StatusOK, t.page(g.topics[i])) }
+	}
+	return handlers
 }
 
 func (g guides) showRetries(c echo.Context) error {
