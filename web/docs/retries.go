@@ -1,7 +1,7 @@
 package docs
 
-// The requests of the guide to retries can be pasted: TOKEN holds a token, CUSTOMER a
-// customer's ULID. A test runs them. No line is wider than the page.
+// The requests of the guide to retries are as those of the other guides (apiURL). They need
+// the scopes of the quick start's token alone.
 
 func keyedRequest(api string) string {
 	return `curl ` + api + `/transactions \
@@ -23,7 +23,7 @@ func referencedRequest(api string) string {
 
 func lastTransactionRequest(api string) string {
 	return `curl --header "Authorization: Bearer $TOKEN" \
-  "` + api + `/customers/$CUSTOMER/transactions?per_page=1"`
+  "` + api + `/transactions?customer_ulid=$CUSTOMER&per_page=1"`
 }
 
 func retryLoop(api string) string {
