@@ -119,7 +119,7 @@ type EndpointGroup struct {
 	Endpoints []Endpoint
 }
 
-// Endpoint is a line of the changelog.
+// Endpoint is a kind of request.
 type Endpoint struct{ Method, Path, Scope string }
 
 // Addition is something added after the launch.
@@ -152,8 +152,8 @@ type Problem struct {
 	Heading  string
 	Detail   string // the API's sentence, word for word
 	Group    string
-	Requests []string // that the rule can refuse
-	Happened []Text   // paragraphs
+	Requests []Endpoint // that the rule can refuse
+	Happened []Text     // paragraphs
 	Retry    Text
 	Next     []Text // steps
 	Example  string // a problem document

@@ -5,12 +5,10 @@ package docs
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
-	"example.com/loyalty/views/links"
-)
+import "example.com/loyalty/views/links"
 
 // HomePage is the start page of the base host.
 func HomePage(v Home) templ.Component {

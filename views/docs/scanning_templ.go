@@ -5,10 +5,8 @@ package docs
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 // ScanningPage is the guide to the codes that customers show.
 func ScanningPage(v Guide) templ.Component {

@@ -19,12 +19,12 @@ type topic struct {
 // topics are the guides that explain several endpoints together, the most wanted first.
 var topics = []topic{
 	{"/docs/sync", "Staying in step", "How to copy customers and sales, and keep the copy in step without missing a change.", syncRequests, views.SyncPage},
-	{"/docs/customers", "Customers", "How to find customers, and what happens when they are merged or erased.", customerRequests, views.CustomersPage},
+	{"/docs/customers", "Customers", "How to find customers by phone number, e-mail or your own ID, and what happens when they are merged or erased.", customerRequests, views.CustomersPage},
 	{"/docs/scanning", "Scanning", "What the QR codes of cards and vouchers contain, and what a point of sale does with them.", scanningRequests, views.ScanningPage},
 	{"/docs/tills", "Several tills", "How several tills share a business: tokens, keys, locations, and sales that were made offline.", tillRequests, views.TillsPage},
-	{"/docs/vouchers", "Vouchers", "How a web shop takes vouchers and rewards at its checkout.", voucherRequests, views.VouchersPage},
-	{"/docs/refunds", "Refunds", "How to take back the points of a sale, in part or whole.", refundRequests, views.RefundsPage},
-	{"/docs/browsers", "Browsers", "Why browsers can’t call the API, and what a web shop does instead.", browserRequests, views.BrowsersPage},
+	{"/docs/vouchers", "Vouchers", "How a web shop takes vouchers and rewards at its checkout, and gives them back when a payment fails.", voucherRequests, views.VouchersPage},
+	{"/docs/refunds", "Refunds", "How to take back the points of a sale, in part or whole, and find it by your order number.", refundRequests, views.RefundsPage},
+	{"/docs/browsers", "Browsers", "Why browsers can’t call the API (no CORS), and what a web shop does instead.", browserRequests, views.BrowsersPage},
 }
 
 // guides are the pages beside the reference.
