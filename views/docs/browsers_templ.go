@@ -42,7 +42,7 @@ func BrowsersPage(v Guide) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Browsers and CORS</h1><p class=\"lead\">Call the API from your server. Pages of other sites can’t call it: it allows no cross-origin requests (CORS).</p></div><article><h2 id=\"why\">Why there is no CORS</h2><p>A token belongs to the business, not to a customer: with it, anyone can do all that its scopes allow, for every customer. In a page, a browser extension or an app it can be read by everyone who has the page or the app. There are no tokens for one customer.</p><h2 id=\"preflight\">What a browser gets</h2><p>Before such a request, a browser asks for permission:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Browsers and CORS</h1><p class=\"lead\">Call the API from your server. Pages of other sites can’t call it: it allows no cross-origin requests (CORS).</p></div><article><h2 id=\"why\">Why there is no CORS</h2><p>A token belongs to the business, not to a customer: with it, anyone can do all that its scopes allow, for every customer. In a page, a browser extension or an app it can be read by everyone who has the page or the app. There are no tokens for one customer.</p><h2 id=\"preflight\">What a browser gets</h2><p>Before the page of another site can send a request with a token, the browser asks for permission:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -46,7 +46,7 @@ func CustomersPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = onThisPage(
+			templ_7745c5c3_Err = onThisPage(v,
 				NavLink{"#find", "Finding a customer"},
 				NavLink{"#upsert", "Finding or adding one"},
 				NavLink{"#guests", "Guests without a phone number"},

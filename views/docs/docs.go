@@ -88,14 +88,8 @@ type Client struct {
 // Guide is a page about one job of an integration.
 type Guide struct {
 	Frame
+	Scopes   []string          // that its requests need
 	Requests map[string]string // by the id of the heading that they are below
-}
-
-// Retries is the guide to retries.
-type Retries struct {
-	Frame
-	Keyed, Referenced, Found string // requests
-	Loop, Pseudocode         string
 }
 
 // Versioning is the versioning policy.

@@ -46,7 +46,7 @@ func RefundsPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = onThisPage(
+			templ_7745c5c3_Err = onThisPage(v,
 				NavLink{"#find", "Finding the sale"},
 				NavLink{"#which", "Refund or void"},
 				NavLink{"#part", "A part of a sale"},

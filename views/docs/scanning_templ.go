@@ -46,7 +46,7 @@ func ScanningPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = onThisPage(
+			templ_7745c5c3_Err = onThisPage(v,
 				NavLink{"#codes", "Which code is which"},
 				NavLink{"#card", "Cards"},
 				NavLink{"#voucher", "Vouchers"},

@@ -46,7 +46,7 @@ func SyncPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = onThisPage(
+			templ_7745c5c3_Err = onThisPage(v,
 				NavLink{"#load", "First load"},
 				NavLink{"#begin", "Changes since the load"},
 				NavLink{"#continue", "Continuing"},

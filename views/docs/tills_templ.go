@@ -46,7 +46,7 @@ func TillsPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = onThisPage(
+			templ_7745c5c3_Err = onThisPage(v,
 				NavLink{"#tokens", "One token per till"},
 				NavLink{"#locations", "Locations"},
 				NavLink{"#sale", "A sale"},
@@ -58,7 +58,7 @@ func TillsPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<article><h2 id=\"tokens\">One token per till</h2><p>The limit of 60 requests a minute is each token’s, and so are idempotency keys. The panel shows what each token was used for, and a lost till is one token to revoke. An owner creates tokens in the panel, or a program with one that exists; the secret is in this response only:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<article><h2 id=\"tokens\">One token per till</h2><p>Each token has its own 60 requests a minute and its own idempotency keys. The panel shows what each token was used for, and a lost till is one token to revoke. An owner creates tokens in the panel, or a program with one that exists; the secret is in this response only:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

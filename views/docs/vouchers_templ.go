@@ -46,7 +46,7 @@ func VouchersPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = onThisPage(
+			templ_7745c5c3_Err = onThisPage(v,
 				NavLink{"#find", "When it is entered"},
 				NavLink{"#benefits", "What it means for the cart"},
 				NavLink{"#sale", "When the order is paid"},

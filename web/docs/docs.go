@@ -98,7 +98,6 @@ func navigation(api description.Document) []views.NavGroup {
 		groups,
 		{Title: "Guides", Links: append(
 			guides,
-			views.NavLink{Path: "/docs/retries", Label: "Retries"},
 			views.NavLink{Path: "/problems", Label: "Problems"},
 			views.NavLink{Path: "/docs/versioning", Label: "Versioning"},
 			views.NavLink{Path: changelogPath, Label: "Changelog"},
@@ -117,7 +116,6 @@ func (p *Pages) Mount(e *echo.Echo) {
 		quickStartPath + "/:file":        p.showProgram,
 		clientsPath:                      p.showClients,
 		clientsPath + "/:language/:file": p.showClientFile,
-		"/docs/retries":                  p.showRetries,
 		"/docs/versioning":               p.showVersioning,
 		changelogPath:                    p.showChangelog,
 		feedPath:                         p.showFeed,

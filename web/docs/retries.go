@@ -1,29 +1,17 @@
 package docs
 
-// The requests of the guide to retries are as those of the other guides (apiURL). They need
-// the scopes of the quick start's token alone.
-
-func keyedRequest(api string) string {
-	return `curl ` + api + `/transactions \
-  --header "Authorization: Bearer $TOKEN" \
-  --header "Content-Type: application/json" \
-  --header "Idempotency-Key: till-3-receipt-4711" \
-  --data '{"customer_ulid": "'$CUSTOMER'", "transaction_type_id": 1,
-           "spend_amount_cents": 1250}'`
-}
-
-func referencedRequest(api string) string {
-	return `curl ` + api + `/transactions \
-  --header "Authorization: Bearer $TOKEN" \
-  --header "Content-Type: application/json" \
-  --data '{"customer_ulid": "'$CUSTOMER'", "transaction_type_id": 1,
-           "spend_amount_cents": 1250,
-           "external_reference": "receipt-4712"}'`
-}
-
-func lastTransactionRequest(api string) string {
-	return `curl --header "Authorization: Bearer $TOKEN" \
-  "` + api + `/transactions?customer_ulid=$CUSTOMER&per_page=1"`
+// retryRequests need the scopes of the quick start's token alone.
+func retryRequests(b apiURL) map[string]string {
+	return map[string]string{
+		"key": b.post("/transactions", "till-3-receipt-4711", `{"customer_ulid": "'$CUSTOMER'",
+           "transaction_type_id": 1, "spend_amount_cents": 1250}`),
+		"reference": b.post("/transactions", "", `{"customer_ulid": "'$CUSTOMER'",
+           "transaction_type_id": 1, "spend_amount_cents": 1250,
+           "external_reference": "receipt-4712"}`),
+		"look":       b.get("/transactions", "customer_ulid=$CUSTOMER", "per_page=1"),
+		"loop":       retryLoop(string(b)),
+		"pseudocode": pseudocode,
+	}
 }
 
 func retryLoop(api string) string {

@@ -48,7 +48,7 @@ func newIndex(p *Pages) (x index) {
 	for _, g := range p.topics {
 		frames = append(frames, g.Frame)
 	}
-	for _, f := range append(frames, p.retries.Frame, p.list.Frame, p.versioning.Frame, p.changelog.Frame) {
+	for _, f := range append(frames, p.list.Frame, p.versioning.Frame, p.changelog.Frame) {
 		title, _, _ := strings.Cut(f.Title, " · ")
 		x.add(guideKind, f.Path, title, "Guide", f.Description)
 	}
