@@ -28,7 +28,6 @@ func testContract(t *testing.T, in *installation) {
 	f := in.sandbox(t)
 	walkMainJob(t, s, f.Tenants[0])
 	checkDescription(t, s)
-	pasteGuide(t, s)
 	pasteDocument(t, s, "../../docs/api.md")
 	t.Run("Clients", func(t *testing.T) { testClients(t, s, f.Tenants[0], f.Tenants[1]) })
 	t.Run("QuickStart", func(t *testing.T) { testQuickStart(t, s) })
@@ -240,35 +239,6 @@ func hasCurl(t *testing.T) bool {
 		return false
 	}
 	return true
-}
-
-// pasteGuide runs the requests of the guide to retries, each twice.
-func pasteGuide(t *testing.T, s *server) {
-	t.Helper()
-	if !hasCurl(t) {
-		return
-	}
-	shop := s.demoTill(t)
-	before := shop.points()
-	page := s.read(t, "/docs/retries")
-	const earned = `"points_awarded":12`
-	for id, wants := range map[string][2]string{
-		"key":       {earned, earned},
-		"loop":      {earned, earned},
-		"reference": {earned, "The external reference has already been taken."},
-		"look":      {`"per_page":1`, `"per_page":1`},
-	} {
-		_, block, _ := strings.Cut(page, `<pre aria-labelledby="`+id+`"><code>`)
-		block, _, _ = strings.Cut(block, "</code></pre>")
-		for _, want := range wants {
-			if out := s.shell(t, block, "TOKEN="+s.token, "CUSTOMER="+shop.customer); !strings.Contains(out, want) {
-				t.Errorf("%s\n%s\nwant %s", block, out, want)
-			}
-		}
-	}
-	if now := shop.points(); now != before+3*12 {
-		t.Errorf("three sales, each sent twice: the balance was %d, is %d", before, now)
-	}
 }
 
 // pasteDocument runs the commands of a document.

@@ -121,7 +121,7 @@ var docsSentences = []sentence{
 	{says: noRetry, with: "in the guide", story: tells("/docs/retries", "400, 401, 403, 404, 405, 412, 413, 415, 422, 431 No")},
 	{says: retryLater, with: "in the guide", story: tells("/docs/retries", "429 Yes", "500 Yes", "503 Yes", "Retry-After")},
 	{says: backOff, story: tells("/docs/retries", "1, 2, 4 and 8 seconds", "10 to 20 percent", "4 attempts")},
-	{says: checkFirst, with: "in the guide", story: tells("/docs/retries", "look before you send it again", "/customers/$CUSTOMER/transactions")},
+	{says: checkFirst, with: "in the guide", story: tells("/docs/retries", "look before you send it again", "customer_ulid=$CUSTOMER")},
 	{says: voidedIsSuccess, with: "in the guide", story: tells("/docs/retries", "already-voided is success")},
 
 	{says: versionPrefix, with: "in the policy", story: func(v *visit) { tells("/docs/versioning", "v1", v.in.base+"/api/v1")(v) }},

@@ -87,11 +87,11 @@ type Client struct {
 	ExampleFile, Example string
 }
 
-// Retries is the guide to retries.
-type Retries struct {
+// Guide is a page about one job of an integration.
+type Guide struct {
 	Frame
-	Keyed, Referenced, Found string // requests
-	Loop, Pseudocode         string
+	Scopes   []string          // that its requests need
+	Requests map[string]string // by the id of the heading that they are below
 }
 
 // Versioning is the versioning policy.
@@ -115,7 +115,7 @@ type EndpointGroup struct {
 	Endpoints []Endpoint
 }
 
-// Endpoint is a line of the changelog.
+// Endpoint is a kind of request.
 type Endpoint struct{ Method, Path, Scope string }
 
 // Addition is something added after the launch.
@@ -148,8 +148,8 @@ type Problem struct {
 	Heading  string
 	Detail   string // the API's sentence, word for word
 	Group    string
-	Requests []string // that the rule can refuse
-	Happened []Text   // paragraphs
+	Requests []Endpoint // that the rule can refuse
+	Happened []Text     // paragraphs
 	Retry    Text
 	Next     []Text // steps
 	Example  string // a problem document

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // RetriesPage is the guide to retries.
-func RetriesPage(v Retries) templ.Component {
+func RetriesPage(v Guide) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -42,72 +42,68 @@ func RetriesPage(v Retries) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Retries</h1><p class=\"lead\">Responses get lost, limits are reached, servers restart. Retry requests without recording a sale twice.</p></div><div class=\"split\"><aside class=\"card facts\" aria-label=\"On this page\"><nav aria-label=\"On this page\"><ol><li><a href=\"#which\">When to retry</a></li><li><a href=\"#wait\">How long to wait</a></li><li><a href=\"#safe\">Requests that are safe to repeat</a></li><li><a href=\"#key\">Idempotency-Key</a></li><li><a href=\"#reference\">external_reference</a></li><li><a href=\"#look\">Without a key or a reference</a></li><li><a href=\"#loop\">Example loop</a></li></ol></nav></aside><article><h2 id=\"which\">When to retry</h2><table><thead><tr><th scope=\"col\">Response</th><th scope=\"col\">Retry?</th></tr></thead> <tbody><tr><th scope=\"row\">400, 401, 403, 404, 405, 412, 413, 415, 422, 431</th><td>No. The response would be the same.</td></tr><tr><th scope=\"row\">409</th><td>Yes, in a moment: the first request with this <code>Idempotency-Key</code> is still running.</td></tr><tr><th scope=\"row\">429</th><td>Yes, after <code>Retry-After</code> seconds. The retry is then within the limit.</td></tr><tr><th scope=\"row\">500</th><td>Yes, after a delay.</td></tr><tr><th scope=\"row\">503</th><td>Yes, after a delay of at least <code>Retry-After</code> seconds.</td></tr><tr><th scope=\"row\">none</th><td>Yes, after a delay, and only if it is <a href=\"#safe\">safe</a>: the request may have been executed.</td></tr></tbody></table><h2 id=\"wait\">How long to wait</h2><p>Wait 1, 2, 4 and 8 seconds before the first, second, third and fourth retry, each with 10 to 20 percent random jitter, so that tills don’t all retry at the same time. If <code>Retry-After</code> is longer, wait that long: it has seconds, or from a proxy a date, which may be absurd, so wait at most some minutes. After those 4 attempts, give up and alert a person.</p><h2 id=\"safe\">Requests that are safe to repeat</h2><table><thead><tr><th scope=\"col\">Request</th><th scope=\"col\">If sent twice</th></tr></thead> <tbody><tr><th scope=\"row\">every <code>GET</code></th><td>changes nothing</td></tr><tr><th scope=\"row\"><code>POST /customers</code></th><td>creates one customer: the second request finds the first</td></tr><tr><th scope=\"row\"><code>PATCH</code></th><td>gives the same result</td></tr><tr><th scope=\"row\">void, fulfil, redeem a voucher</th><td>happens once. The second request is refused with <code>already-voided</code>, <code>already-fulfilled</code> or <code>voucher-redeemed</code>. When you retry, <code>already-voided</code> is success</td></tr><tr><th scope=\"row\"><code>DELETE /tokens/&#123;id&#125;</code></th><td>revokes once. The second request gets 404</td></tr><tr><th scope=\"row\"><code>POST /transactions</code></th><td><strong>two sales</strong>, without a key or a reference</td></tr><tr><th scope=\"row\"><code>POST /transactions/&#123;ulid&#125;/refunds</code></th><td><strong>two refunds</strong>, without a key or a reference</td></tr><tr><th scope=\"row\"><code>POST /redemptions</code></th><td><strong>two redemptions</strong>, without a key</td></tr><tr><th scope=\"row\"><code>POST /tokens</code></th><td>two tokens: the secret is shown only once, so this request takes no key. Revoke the token whose response you didn’t get</td></tr></tbody></table><h2 id=\"key\">Idempotency-Key</h2><p>Your own key for one request, 1 to 255 visible characters, on any POST except <code>/tokens</code>. For 24 hours, the same request with the same token and key gets the first response again, byte for byte, with <code>Idempotent-Replayed: true</code>, and isn’t executed again. Create the key before the first attempt, and store it with the body:</p><pre aria-labelledby=\"key\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Retries</h1><p class=\"lead\">Responses get lost, limits are reached, servers restart. Retry requests without recording a sale twice.</p></div><div class=\"split\">")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = onThisPage(v,
+				NavLink{"#which", "When to retry"},
+				NavLink{"#wait", "How long to wait"},
+				NavLink{"#safe", "Requests that are safe to repeat"},
+				NavLink{"#key", "Idempotency-Key"},
+				NavLink{"#reference", "external_reference"},
+				NavLink{"#look", "Without a key or a reference"},
+				NavLink{"#loop", "Example loop"},
+			).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<article><h2 id=\"which\">When to retry</h2><table><thead><tr><th scope=\"col\">Response</th><th scope=\"col\">Retry?</th></tr></thead> <tbody><tr><th scope=\"row\">400, 401, 403, 404, 405, 412, 413, 415, 422, 431</th><td>No. The response would be the same.</td></tr><tr><th scope=\"row\">409</th><td>Yes, in a moment: the first request with this <code>Idempotency-Key</code> is still running.</td></tr><tr><th scope=\"row\">429</th><td>Yes, after <code>Retry-After</code> seconds. The retry is then within the limit.</td></tr><tr><th scope=\"row\">500</th><td>Yes, after a delay.</td></tr><tr><th scope=\"row\">503</th><td>Yes, after a delay of at least <code>Retry-After</code> seconds.</td></tr><tr><th scope=\"row\">none</th><td>Yes, after a delay, and only if it is <a href=\"#safe\">safe</a>: the request may have been executed.</td></tr></tbody></table><h2 id=\"wait\">How long to wait</h2><p>Wait 1, 2, 4 and 8 seconds before the first, second, third and fourth retry, each with 10 to 20 percent random jitter, so that tills don’t all retry at the same time. If <code>Retry-After</code> is longer, wait that long: it has seconds, or from a proxy a date, which may be absurd, so wait at most some minutes. After those 4 attempts, give up and alert a person.</p><h2 id=\"safe\">Requests that are safe to repeat</h2><table><thead><tr><th scope=\"col\">Request</th><th scope=\"col\">If sent twice</th></tr></thead> <tbody><tr><th scope=\"row\">every <code>GET</code></th><td>changes nothing</td></tr><tr><th scope=\"row\"><code>POST /customers</code></th><td>creates one customer: the second request finds the first</td></tr><tr><th scope=\"row\"><code>PATCH</code></th><td>gives the same result</td></tr><tr><th scope=\"row\">void, fulfil, redeem a voucher</th><td>happens once. The second request is refused with <code>already-voided</code>, <code>already-fulfilled</code> or <code>voucher-redeemed</code>. When you retry, <code>already-voided</code> is success</td></tr><tr><th scope=\"row\"><code>DELETE /tokens/&#123;id&#125;</code></th><td>revokes once. The second request gets 404</td></tr><tr><th scope=\"row\"><code>POST /transactions</code></th><td><strong>two sales</strong>, without a key or a reference</td></tr><tr><th scope=\"row\"><code>POST /transactions/&#123;ulid&#125;/refunds</code></th><td><strong>two refunds</strong>, without a key or a reference</td></tr><tr><th scope=\"row\"><code>POST /redemptions</code></th><td><strong>two redemptions</strong>, without a key</td></tr><tr><th scope=\"row\"><code>POST /tokens</code></th><td>two tokens: the secret is shown only once, so this request takes no key. Revoke the token whose response you didn’t get</td></tr></tbody></table><h2 id=\"key\">Idempotency-Key</h2><p>Your own key for one request, 1 to 255 visible characters, on any POST except <code>/tokens</code>. For 24 hours, the same request with the same token and key gets the first response again, byte for byte, with <code>Idempotent-Replayed: true</code>, and isn’t executed again. Create the key before the first attempt, and store it with the body:</p>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = request(v, "key").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<ul><li>The same key with another path or body is refused: 422, <a href=\"/problems/idempotency-key-reused\"><code>idempotency-key-reused</code></a>.</li><li>While the first request is running, the second gets 409.</li><li>Only 2xx responses are stored. After a refusal you can use the key again.</li></ul><h2 id=\"reference\">external_reference</h2><p>Your own reference for a sale, such as the receipt number. It is unique within the business, without a time limit: a second sale with it is refused with the <code>code</code> <code>reference-taken</code> and an error on this field. On a retry, that means the first one was recorded: <code>transaction_ulid</code> beside <code>errors</code> is its ULID.</p>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = request(v, "reference").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<h2 id=\"look\">Without a key or a reference</h2><p>If a sale got no response, look before you send it again: it would be the customer’s latest transaction. A token that records sales can read them. For a redemption, look at <code>GET /redemptions?customer_ulid=</code>.</p>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = request(v, "look").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<h2 id=\"loop\">Example loop</h2>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = request(v, "loop").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>As pseudocode:</p><pre aria-label=\"Pseudocode\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.Keyed)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.Requests["pseudocode"])
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/retries.templ`, Line: 66, Col: 46}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/retries.templ`, Line: 83, Col: 65}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</code></pre><ul><li>The same key with another path or body is refused: 422, <a href=\"/problems/idempotency-key-reused\"><code>idempotency-key-reused</code></a>.</li><li>While the first request is running, the second gets 409.</li><li>Only 2xx responses are stored. After a refusal you can use the key again.</li></ul><h2 id=\"reference\">external_reference</h2><p>Your own reference for a sale, such as the receipt number. It is unique within the business, without a time limit: a second sale with it is refused with a validation error on this field. On a retry, that means the first one was recorded.</p><pre aria-labelledby=\"reference\"><code>")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Referenced)
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/retries.templ`, Line: 76, Col: 57}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</code></pre><h2 id=\"look\">Without a key or a reference</h2><p>If a sale got no response, look before you send it again: it would be the customer’s latest transaction. For a redemption, compare the customer’s balance with the previous one.</p><pre aria-labelledby=\"look\"><code>")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(v.Found)
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/retries.templ`, Line: 81, Col: 47}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</code></pre><h2 id=\"loop\">Example loop</h2><pre aria-labelledby=\"loop\"><code>")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var6 string
-			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(v.Loop)
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/retries.templ`, Line: 83, Col: 46}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</code></pre><p>As pseudocode:</p><pre aria-label=\"Pseudocode\"><code>")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var7 string
-			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(v.Pseudocode)
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/retries.templ`, Line: 85, Col: 53}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "</code></pre></article></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</code></pre></article></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

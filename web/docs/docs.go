@@ -1,14 +1,15 @@
 // Package docs serves the base host's pages for developers of API clients: the start
-// page, the reference, the guides, and a page for each business rule, which the "type"
-// of a problem document links to.
+// page, the reference, the guides, and a page for each business rule that can refuse an
+// API request, which the "type" of a problem document links to.
 //
-// The texts about rules are in problems.md. A rule without a text fails a test.
+// The texts about rules are in problems.md. A rule of openapi.json without a text fails a test.
 package docs
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -86,6 +87,10 @@ func navigation(api description.Document) []views.NavGroup {
 	for _, tag := range api.Tags {
 		groups.Links = append(groups.Links, views.NavLink{Path: groupPath(tag.Name), Label: tag.Name})
 	}
+	var guides []views.NavLink
+	for _, t := range topics {
+		guides = append(guides, views.NavLink{Path: t.path, Label: t.label})
+	}
 	return []views.NavGroup{
 		{Title: "Get started", Links: []views.NavLink{
 			{Path: quickStartPath, Label: "Quick start"},
@@ -93,18 +98,18 @@ func navigation(api description.Document) []views.NavGroup {
 			{Path: clientsPath, Label: "Clients"},
 		}},
 		groups,
-		{Title: "Guides", Links: []views.NavLink{
-			{Path: "/docs/retries", Label: "Retries"},
-			{Path: "/problems", Label: "Problems"},
-			{Path: "/docs/versioning", Label: "Versioning"},
-			{Path: changelogPath, Label: "Changelog"},
-		}},
+		{Title: "Guides", Links: append(
+			guides,
+			views.NavLink{Path: "/problems", Label: "Problems"},
+			views.NavLink{Path: "/docs/versioning", Label: "Versioning"},
+			views.NavLink{Path: changelogPath, Label: "Changelog"},
+		)},
 	}
 }
 
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
-	for path, handler := range map[string]echo.HandlerFunc{
+	handlers := map[string]echo.HandlerFunc{
 		"/":                              p.showHome,
 		"/docs":                          p.showOverview,
 		referencePath + ":group":         p.showGroup,
@@ -114,14 +119,15 @@ func (p *Pages) Mount(e *echo.Echo) {
 		clientsPath:                      p.showClients,
 		clientsPath + "/:language/:file": p.showClientFile,
 		pluginPath:                       p.showPlugin,
-		"/docs/retries":                  p.showRetries,
 		"/docs/versioning":               p.showVersioning,
 		changelogPath:                    p.showChangelog,
 		feedPath:                         p.showFeed,
 		postmanPath:                      p.showPostman,
 		"/problems":                      p.showProblems,
 		"/problems/:slug":                p.showProblem,
-	} {
+	}
+	maps.Copy(handlers, p.showTopics())
+	for path, handler := range handlers {
 		// Echo refuses HEAD with 405 by default, but link checkers use it.
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
 		if path != "/" { // a page's address has no slash at its end

@@ -8,9 +8,9 @@ import (
 	views "example.com/loyalty/views/docs"
 )
 
-// problemsSource describes every rule that can refuse a request, a line for each piece:
+// problemsSource describes every rule that can refuse an API request, a line for each piece:
 // "# " a group, "## " slug and title of a rule, "> " the sentence as core has it,
-// "Requests: " what it can refuse, "Retry: ", "- " a step, otherwise a paragraph of what
+// "Requests: " which ones, "Retry: ", "- " a step, otherwise a paragraph of what
 // happened. Backticks mark code.
 //
 //go:embed problems.md
@@ -45,7 +45,10 @@ func (s site) parseProblem(section string) views.Problem {
 		case ">":
 			p.Detail = rest
 		case "Requests:":
-			p.Requests = strings.Split(rest, "; ")
+			for request := range strings.SplitSeq(rest, "; ") {
+				method, path, _ := strings.Cut(request, " ")
+				p.Requests = append(p.Requests, views.Endpoint{Method: method, Path: path})
+			}
 		case "Retry:":
 			p.Retry = text(rest)
 		case "-":

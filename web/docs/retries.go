@@ -1,29 +1,17 @@
 package docs
 
-// The requests of the guide to retries can be pasted: TOKEN holds a token, CUSTOMER a
-// customer's ULID. A test runs them. No line is wider than the page.
-
-func keyedRequest(api string) string {
-	return `curl ` + api + `/transactions \
-  --header "Authorization: Bearer $TOKEN" \
-  --header "Content-Type: application/json" \
-  --header "Idempotency-Key: till-3-receipt-4711" \
-  --data '{"customer_ulid": "'$CUSTOMER'", "transaction_type_id": 1,
-           "spend_amount_cents": 1250}'`
-}
-
-func referencedRequest(api string) string {
-	return `curl ` + api + `/transactions \
-  --header "Authorization: Bearer $TOKEN" \
-  --header "Content-Type: application/json" \
-  --data '{"customer_ulid": "'$CUSTOMER'", "transaction_type_id": 1,
-           "spend_amount_cents": 1250,
-           "external_reference": "receipt-4712"}'`
-}
-
-func lastTransactionRequest(api string) string {
-	return `curl --header "Authorization: Bearer $TOKEN" \
-  "` + api + `/customers/$CUSTOMER/transactions?per_page=1"`
+// retryRequests need the scopes of the quick start's token alone.
+func retryRequests(b apiURL) map[string]string {
+	return map[string]string{
+		"key": b.post("/transactions", "till-3-receipt-4711", `{"customer_ulid": "'$CUSTOMER'",
+           "transaction_type_id": 1, "spend_amount_cents": 1250}`),
+		"reference": b.post("/transactions", "", `{"customer_ulid": "'$CUSTOMER'",
+           "transaction_type_id": 1, "spend_amount_cents": 1250,
+           "external_reference": "receipt-4712"}`),
+		"look":       b.get("/transactions", "customer_ulid=$CUSTOMER", "per_page=1"),
+		"loop":       retryLoop(string(b)),
+		"pseudocode": pseudocode,
+	}
 }
 
 func retryLoop(api string) string {

@@ -78,7 +78,7 @@ func TestExampleLoopRetries(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	_, loop, _ := strings.Cut(htmlOf(newSite(t), "/docs/retries", http.StatusOK), `<pre aria-labelledby="loop"><code>`)
+	_, loop, _ := strings.Cut(htmlOf(newSite(t), "/docs/retries", http.StatusOK), `<pre data-copy aria-labelledby="loop"><code>`)
 	loop, _, _ = strings.Cut(loop, "</code></pre>")
 	for name, c := range map[string]struct {
 		statuses []int

@@ -44,7 +44,11 @@ func (x *index) add(kind, path, title, place string, texts ...string) {
 }
 
 func newIndex(p *Pages) (x index) {
-	for _, f := range []views.Frame{p.quickStart.Frame, p.clients.Frame, p.retries.Frame, p.list.Frame, p.versioning.Frame, p.changelog.Frame} {
+	frames := []views.Frame{p.quickStart.Frame, p.clients.Frame}
+	for _, g := range p.topics {
+		frames = append(frames, g.Frame)
+	}
+	for _, f := range append(frames, p.list.Frame, p.versioning.Frame, p.changelog.Frame) {
 		title, _, _ := strings.Cut(f.Title, " · ")
 		x.add(guideKind, f.Path, title, "Guide", f.Description)
 	}

@@ -1179,7 +1179,8 @@ class Loyalty:
         Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor`
         and ask again with it after `meta.retry_after` seconds. It is valid for 60 days; an
         older one gets `cursor-expired`. Read the records that changed, or use `updated_since`
-        of the lists, which have them as they are now. A change may come again.
+        of the lists, which have them as they are now. A change may come again. Staying in
+        step shows the whole.
 
         Needs the scope `customers:read`, `transactions:write`, `rewards:read` or
         `coupons:read`.
@@ -1221,7 +1222,7 @@ class Loyalty:
         """List transactions.
 
         Newest first, paginated, including voided ones. All filters must match. To keep a
-        copy, use `order=updated`.
+        copy, use `order=updated`: see Staying in step.
 
         Needs the scope `transactions:write`.
 

@@ -193,7 +193,7 @@ export interface paths {
          * List changes
          * @description What changed in customers, transactions, redemptions and vouchers, the oldest first, in an order in which nothing is skipped: a change appears about two seconds after it was made, and never behind one that you have read. Of each kind of record, those that the token may read: customers with `customers:read`, transactions with `transactions:write`, redemptions with `rewards:read`, vouchers with `coupons:read`.
          *
-         *     Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor` and ask again with it after `meta.retry_after` seconds. It is valid for 60 days; an older one gets `cursor-expired`. Read the records that changed, or use `updated_since` of the lists, which have them as they are now. A change may come again.
+         *     Follow `links.next`. When it is null, you have everything: keep `meta.resume_cursor` and ask again with it after `meta.retry_after` seconds. It is valid for 60 days; an older one gets `cursor-expired`. Read the records that changed, or use `updated_since` of the lists, which have them as they are now. A change may come again. [Staying in step](https://localhost:8443/docs/sync) shows the whole.
          *
          *     Needs the scope `customers:read`, `transactions:write`, `rewards:read` or `coupons:read`.
          */
@@ -215,7 +215,7 @@ export interface paths {
         };
         /**
          * List transactions
-         * @description Newest first, paginated, including voided ones. All filters must match. To keep a copy, use `order=updated`.
+         * @description Newest first, paginated, including voided ones. All filters must match. To keep a copy, use `order=updated`: see [Staying in step](https://localhost:8443/docs/sync).
          *
          *     Needs the scope `transactions:write`.
          */
