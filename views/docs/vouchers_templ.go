@@ -42,7 +42,7 @@ func VouchersPage(v Guide) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>A voucher at a web checkout</h1><p class=\"lead\">Check a voucher when the customer enters it, redeem it when they have paid, and give it back if the payment fails.</p></div><div class=\"split\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>A voucher at a web checkout</h1><p class=\"lead\">Check a voucher when the customer enters it, redeem it when they have paid, and give it back if the payment fails. Shops with WooCommerce have <a href=\"/docs/clients#woocommerce\">a plug-in</a> that does it.</p></div><div class=\"split\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

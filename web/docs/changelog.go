@@ -91,6 +91,8 @@ func added() (list []views.Addition) {
 		{"2026-11-27", "HTTP as strict clients read it", "HEAD wherever there is GET. `Location` of what was created. `WWW-Authenticate` says what is wrong with a token. One `Link` header, the next page first. `application/merge-patch+json`. A compressed body gets 415."},
 		{"2026-11-23", "`GET /api/v1/openapi.json`", "The description of this API in OpenAPI 3.1. No token needed."},
 		{"2026-11-27", "`GET /api/v1/openapi.yaml`, and a collection for Postman", "The same description in YAML, and all its requests at `/docs/postman.json`."},
+		{"2026-11-27", "`test` of tenants", "True for a business that is for tests of an integration, which is never billed."},
+		{"2026-11-27", "A plug-in for WooCommerce, and a program that keeps a copy", "Both at Clients. The plug-in sends a web shop’s orders and takes vouchers at its checkout; the program copies customers and sales into SQLite and stays in step."},
 		{"2026-11-27", "Clients through proxies", "The clients and the quick start read dates in `Retry-After`, wait at most 2 minutes, and repeat only requests that are safe to repeat. The clients tell what headers say, and list by pages."},
 	} {
 		what := text(a.what)
