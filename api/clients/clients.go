@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the clients, each in the directory of its language.
 //
-//go:embed python/loyalty.py python/example.py typescript/*.ts typescript/package.json
+//go:embed python/loyalty.py python/example.py python/sync.py typescript/*.ts typescript/package.json
 var Files embed.FS
