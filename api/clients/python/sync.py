@@ -27,6 +27,7 @@ from loyalty import Customer, Details, Loyalty, Problem, Redemption, Transaction
 # The lists, each with a table of the same name and fields. Nested fields are kept as JSON.
 RECORDS = {"customers": Customer, "transactions": Transaction, "redemptions": Redemption}
 CHANGES = "changes"
+PER_PAGE = 1000
 
 SCHEMA = f"""
     create table if not exists customers (
@@ -126,7 +127,7 @@ class Sync:
             loaded, since, cursor = self.progress(name)
             if self.remaining == 0:
                 time.sleep(self.seconds_left())
-            at = {"per_page": 1000, "cursor": cursor}
+            at = {"per_page": PER_PAGE, "cursor": cursor}
             try:
                 if name == CHANGES:
                     page = next(self.list_changes(since=since, **at).pages())
