@@ -323,7 +323,7 @@ func (f follower) compare(list string, further map[string]any, rows map[string]m
 	}
 }
 
-var passed = regexp.MustCompile(`\d+ requests, \d+ records`)
+var passed = regexp.MustCompile(`\d+ requests .*, \d+ records`)
 
 // endsCleanly checks that the program goes on by itself, and ends when it is asked to.
 func (f follower) endsCleanly() {

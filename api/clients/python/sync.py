@@ -66,7 +66,8 @@ class Sync:
         self.changed = set(self.lists)  # lists to read; at the start it isn't known which
         self.remaining: int | None = None  # requests, until reset
         self.reset: datetime | None = None
-        self.requests = self.records = 0
+        self.requests = self.refused = self.records = 0
+        self.usual = 1 + len(self.lists)  # requests of the pass before
         self.oldest: str | None = None  # when the first change of this pass was made
         self.begin()
 
@@ -89,6 +90,7 @@ class Sync:
 
     def take_note(self, response: Details) -> None:
         self.requests += 1
+        self.refused += response.status == 429
         self.remaining, self.reset = response.remaining, response.reset
 
     def seconds_left(self) -> float:
@@ -98,9 +100,11 @@ class Sync:
         return min(60, max(0, (self.reset - datetime.now(timezone.utc)).total_seconds()))
 
     def run_once(self) -> float:
-        """Reads everything that is new, and returns the seconds to wait before the next time: five,
-        or so many that the requests that are left last."""
-        self.requests, self.records, self.oldest = 0, 0, None
+        """Reads everything that is new, and returns the seconds to wait before the next pass: five,
+        or more if a pass has so many requests that those that are left wouldn't last. One pass
+        that had much to read doesn't count."""
+        self.requests = self.refused = self.records = 0
+        self.oldest = None
         for name in list(self.lists):
             if not self.progress(name)[0]:
                 self.read(name)
@@ -112,8 +116,9 @@ class Sync:
         if self.oldest is not None:
             made = datetime.fromisoformat(self.oldest)
             late = f", {(datetime.now(timezone.utc) - made).total_seconds():.1f} s behind"
-        say(f"{self.requests} requests, {self.records} records{late}")
-        return max(5, self.requests * self.seconds_left() / max(1, self.remaining or 0))
+        say(f"{self.requests} requests ({self.refused} refused), {self.records} records{late}")
+        expected, self.usual = min(self.requests, self.usual), self.requests
+        return max(5, expected * self.seconds_left() / max(1, self.remaining or 0))
 
     def progress(self, name: str) -> tuple[bool, str, str | None]:
         query = "select loaded, since, cursor from progress where list = ?"
