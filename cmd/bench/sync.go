@@ -30,28 +30,37 @@ import (
 )
 
 const (
-	syncLimit   = 60 // requests a minute of the token, which the API has by default
-	salesPerSec = 50 // while the copy is kept in step
-	behindLimit = 20 * time.Second
-	syncSettles = 3 * time.Second // a change is listed about two seconds after it was made
-	salesTokens = 100
-	inStepLasts = 12 // times as long as other measurements
-	copyFile    = "copy.db"
+	copyFile     = "copy.db"
+	tokenLimit   = 60 // requests a minute, the API's default
+	salesRate    = 50 // a second, while the copy stays in step
+	salesTokens  = 100
+	inStepLasts  = 12               // times as long as other measurements
+	changesAfter = 3 * time.Second  // by then, a change is listed
+	behindLimit  = 20 * time.Second // the most that the copy may be behind
 )
 
-// measureSync measures sync.py, with which an integrator keeps a copy of a business in SQLite. It loads the large business without
-// a rate limit. Then, at 60 requests a minute, it stays in step while sales and changes go on; then the copy is compared. A
+// measureSync measures sync.py, with which integrators keep a copy of a business in SQLite. It loads the large business without
+// a rate limit. Then it stays in step at 60 requests a minute while sales and changes go on; then the copy is compared. A
 // difference is an error.
 func (b *bench) measureSync(ctx context.Context) {
 	d := b.createLargeBusiness(ctx)
-	line := listenLine(ctx, b.product.client.Addr)
-	c := &copier{dir: filepath.Join(b.dir, "sync"), line: line, token: d.Tokens["all"], ca: filepath.Join(b.dir, "data", "ca.pem")}
-	sample.Must(0, os.CopyFS(c.dir, clients.Files))
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	say := func(what, format string, args ...any) {
-		fmt.Fprintf(table, "%s\t"+format+"\t\n", append([]any{what}, args...)...)
+	c := &copier{
+		dir: filepath.Join(b.dir, "sync"), ca: filepath.Join(b.dir, "data", "ca.pem"),
+		line: listenLine(ctx, b.product.client.Addr), token: d.Tokens["all"],
 	}
+	sample.Must(0, os.CopyFS(c.dir, clients.Files))
+	b.loadCopy(ctx, c)
+	b.limitTokens(ctx, tokenLimit)
+	behind := b.keepInStep(ctx, d, c)
+	b.limitTokens(ctx, 0)
+	sample.Must(0, b.compareCopy(ctx, d, c))
+	if behind > behindLimit {
+		sample.Must(0, fmt.Errorf("the copy was %s behind, want at most %s", behind, behindLimit))
+	}
+}
 
+// loadCopy measures the first load.
+func (b *bench) loadCopy(ctx context.Context, c *copier) {
 	progress("loading a copy")
 	b.product.resetPeak()
 	used, begun := b.processorTime(b.product), time.Now()
@@ -59,63 +68,78 @@ func (b *bench) measureSync(ctx context.Context) {
 	sample.Must(0, run.wait())
 	took, now := time.Since(begun), b.processorTime(b.product)
 	loaded := run.passes()[0]
-	fmt.Fprintf(table, "\nfirst load: %d customers, %d sales\t\t\n", b.large, b.sales)
-	say("requests", "%d", loaded.requests)
-	say("records", "%d", loaded.records)
-	say("received", "%.1f MB", float64(line.received.Load())/1e6)
-	say("at 60 requests a minute", "%.0f min", float64(loaded.requests)/syncLimit)
-	say("without a limit", "%s", took.Round(time.Second))
-	say("processor: product", "%s", (now[serverTime] - used[serverTime]).Round(time.Second))
-	say("processor: database", "%s", (now[databaseTime] - used[databaseTime]).Round(time.Second))
-	say("memory: product", "%.0f MB", b.product.peakMemory())
-	say("memory: sync.py", "%.0f MB", run.memory)
-	say("size of the copy", "%.0f MB", float64(sample.Must(os.Stat(filepath.Join(c.dir, "python", copyFile))).Size())/1e6)
-
-	b.limitTokens(ctx, syncLimit)
-	defer b.limitTokens(ctx, 0)
-	loads := b.changes(ctx, d)
-	alone := b.together(ctx, loads...)
-	run = c.run(ctx)
-	sample.Must(0, run.await(func() bool { return len(run.passes()) > 0 }))
-	before, received, begun := len(run.passes()), line.received.Load(), time.Now()
-	beside := b.together(ctx, loads...)
-	passes, minutes := run.passes()[before:], time.Since(begun).Minutes()
-	sample.Must(0, run.stop())
-	time.Sleep(syncSettles)
-	last := c.run(ctx, "--once")
-	sample.Must(0, last.wait())
-	fmt.Fprintf(table, "\nin step: %d sales a second, %d requests a minute\t\t\n", salesPerSec, syncLimit)
-	var behind []time.Duration
-	var sum pass
-	for _, p := range passes {
-		behind = append(behind, p.behind)
-		sum = sum.plus(p)
-	}
-	if len(behind) == 0 {
-		sample.Must(0, errors.New("sync.py has read nothing while sales were recorded"))
-	}
-	slices.Sort(behind)
-	say("behind, p50", "%.1f s", behind[len(behind)/2].Seconds())
-	say("behind, at most", "%.1f s", behind[len(behind)-1].Seconds())
-	say("requests a minute", "%.1f", float64(sum.requests)/minutes)
-	say("refused with 429", "%d", sum.refused)
-	say("records a minute", "%.0f", float64(sum.records)/minutes)
-	say("received a minute", "%.2f MB", float64(line.received.Load()-received)/1e6/minutes)
-	say("memory: sync.py", "%.0f MB", run.memory)
-	fmt.Fprintln(os.Stderr, "done")
-	sample.Must(0, table.Flush())
-	for i := range alone {
-		alone[i].name += " alone"
-		beside[i].name += " beside sync.py"
-	}
-	printTable("sales and changes", append(alone, beside...))
-	sample.Must(0, b.compareCopy(ctx, d, c))
-	if most := behind[len(behind)-1]; most > behindLimit {
-		sample.Must(0, fmt.Errorf("the copy was %s behind, want at most %s", most, behindLimit))
-	}
+	printFacts(fmt.Sprintf("first load of %d customers, %d sales", b.large, b.sales), []fact{
+		{"requests", fmt.Sprint(loaded.requests)},
+		{"records", fmt.Sprint(loaded.records)},
+		{"received", fmt.Sprintf("%.1f MB", megabytes(c.line.received.Load()))},
+		{"at 60 requests a minute", fmt.Sprintf("%.0f min", float64(loaded.requests)/tokenLimit)},
+		{"without a limit", took.Round(time.Second).String()},
+		{"processor, product", (now[serverTime] - used[serverTime]).Round(time.Second).String()},
+		{"processor, database", (now[databaseTime] - used[databaseTime]).Round(time.Second).String()},
+		{"memory, product", fmt.Sprintf("%.0f MB", b.product.peakMemory())},
+		{"memory, sync.py", fmt.Sprintf("%.0f MB", run.memory)},
+		{"size of the copy", fmt.Sprintf("%.0f MB", megabytes(sample.Must(os.Stat(c.file())).Size()))},
+	})
 }
 
-// limitTokens starts the product again with a limit of requests a minute for each token; 0: none.
+// keepInStep measures a copy that stays in step, and the sales beside it. It returns how far the copy was behind, at most.
+func (b *bench) keepInStep(ctx context.Context, d *business, c *copier) time.Duration {
+	loads := b.changes(ctx, d)
+	alone := b.together(ctx, loads...)
+	run := c.run(ctx)
+	sample.Must(0, run.await(func() bool { return len(run.passes()) > 0 })) // it reads what the loads have changed
+	before, received, begun := len(run.passes()), c.line.received.Load(), time.Now()
+	beside := b.together(ctx, loads...)
+	passes, minutes := run.passes()[before:], time.Since(begun).Minutes()
+	received = c.line.received.Load() - received
+	sample.Must(0, run.stop())
+	time.Sleep(changesAfter)
+	sample.Must(0, c.run(ctx, "--once").wait())
+
+	var sum pass
+	var behind []time.Duration
+	for _, p := range passes {
+		sum.requests, sum.refused, sum.records = sum.requests+p.requests, sum.refused+p.refused, sum.records+p.records
+		behind = append(behind, p.behind)
+	}
+	if len(behind) == 0 {
+		sample.Must(0, errors.New("sync.py read nothing while sales were recorded"))
+	}
+	slices.Sort(behind)
+	most := behind[len(behind)-1]
+	printFacts(fmt.Sprintf("in step at %d requests a minute with %d sales a second", tokenLimit, salesRate), []fact{
+		{"behind, p50", fmt.Sprintf("%.1f s", behind[len(behind)/2].Seconds())},
+		{"behind, at most", fmt.Sprintf("%.1f s", most.Seconds())},
+		{"requests a minute", fmt.Sprintf("%.0f", float64(sum.requests)/minutes)},
+		{"refused with 429", fmt.Sprint(sum.refused)},
+		{"records a minute", fmt.Sprintf("%.0f", float64(sum.records)/minutes)},
+		{"received a minute", fmt.Sprintf("%.2f MB", megabytes(received)/minutes)},
+		{"memory, sync.py", fmt.Sprintf("%.0f MB", run.memory)},
+	})
+	for i := range alone {
+		alone[i].name += " alone"
+		beside[i].name += " beside a copy"
+	}
+	printTable("sales and changes", append(alone, beside...))
+	return most
+}
+
+// fact is a line of a table of single figures.
+type fact struct{ name, value string }
+
+func printFacts(title string, facts []fact) {
+	fmt.Fprintln(os.Stderr, "done")
+	fmt.Printf("\n%s\n", title)
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, f := range facts {
+		fmt.Fprintf(table, "%s\t%s\t\n", f.name, f.value)
+	}
+	sample.Must(0, table.Flush())
+}
+
+func megabytes(bytes int64) float64 { return float64(bytes) / 1e6 }
+
+// limitTokens starts the product again, with a limit of requests a minute for each token; 0: none.
 func (b *bench) limitTokens(ctx context.Context, requests int) {
 	b.product.stop()
 	b.product.client.CloseIdleConnections()
@@ -144,7 +168,7 @@ func (b *bench) changes(ctx context.Context, d *business) []scenario {
 	}
 	record := func() *fasthttp.Request { return with(b.record(d)) }
 	loads := []scenario{
-		{name: "sales", rate: salesPerSec, request: record},
+		{name: "sales", rate: salesRate, request: record},
 		{name: "voids", rate: 1, steps: func(ctx context.Context) (*fasthttp.Request, error) {
 			got, err := browser{client: b.product.client}.ask(ctx, record(), fasthttp.StatusCreated)
 			if err != nil {
@@ -220,6 +244,9 @@ type copier struct {
 	ca    string
 }
 
+// file returns the path of the copy.
+func (c *copier) file() string { return filepath.Join(c.dir, "python", copyFile) }
+
 func (c *copier) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "python3", append([]string{"-B"}, args...)...)
 	cmd.Dir = filepath.Join(c.dir, "python")
@@ -279,10 +306,6 @@ func (r *copyRun) stop() error {
 type pass struct {
 	requests, refused, records int
 	behind                     time.Duration // of the oldest change that it read
-}
-
-func (p pass) plus(other pass) pass {
-	return pass{p.requests + other.requests, p.refused + other.refused, p.records + other.records, max(p.behind, other.behind)}
 }
 
 var passLine = regexp.MustCompile(`(\d+) requests \((\d+) refused\), (\d+) records(?:, (\S+) s behind)?`)
