@@ -77,13 +77,14 @@ func (f follower) start(out *output, options ...string) *exec.Cmd {
 	return cmd
 }
 
-// runOnce reads everything that is new.
-func (f follower) runOnce() {
+// runOnce reads everything that is new, and returns what the program printed.
+func (f follower) runOnce() string {
 	f.t.Helper()
 	var out output
 	if err := f.start(&out, "--once").Wait(); err != nil {
 		f.t.Fatalf("sync.py: %v\n%s", err, out.String())
 	}
+	return out.String()
 }
 
 // runUntilCopied has the copy catch up with everything before the last customer was added.
@@ -99,20 +100,24 @@ func (f follower) runUntilCopied(last core.ID) {
 // records returns the rows of a table of the copy, by ULID, as the API has them.
 func (f follower) records(table string) map[string]map[string]any {
 	f.t.Helper()
-	const program = `
-import json, sqlite3, sys
-db = sqlite3.connect("copy.db")
+	return decode[map[string]map[string]any](f.t, f.onCopy(`
 db.row_factory = sqlite3.Row
 nested = ("metadata", "tags")
 print(json.dumps({row["ulid"]: {f: json.loads(row[f]) if f in nested and row[f] else row[f] for f in row.keys()}
-    for row in db.execute("select * from " + sys.argv[1])}))`
-	cmd := exec.CommandContext(f.t.Context(), "python3", "-c", program, table)
+    for row in db.execute("select * from " + sys.argv[1])}))`, table))
+}
+
+// onCopy runs lines of Python on the copy, db, and returns what they print.
+func (f follower) onCopy(program string, arguments ...string) string {
+	f.t.Helper()
+	const head = "import json, sqlite3, sys\ndb = sqlite3.connect('copy.db', isolation_level=None)\n"
+	cmd := exec.CommandContext(f.t.Context(), "python3", append([]string{"-c", head + program}, arguments...)...)
 	cmd.Dir = filepath.Join(f.dir, "python")
 	printed, err := cmd.Output()
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return decode[map[string]map[string]any](f.t, string(printed))
+	return string(printed)
 }
 
 // truth returns the records of a list of the API, by ULID.
@@ -242,22 +247,19 @@ func TestACopyStaysInStep(t *testing.T) {
 	t.Cleanup(d.Close)
 	s := followedShop{Shop: shoptest.In(t, d)}
 	s.kind, s.hot, s.reward = s.Points(100), s.Customer().ID, s.Reward(5, nil)
-	scopes := []string{string(token.CustomersRead), string(token.TransactionsWrite), string(token.RewardsRead), string(token.CouponsRead)}
 	owner := s.As(core.Owner)
-	made, err := core.Result(owner.Tokens.Create(t.Context(), owner.By, token.New{Name: "Copy", Scopes: &scopes}, nil))
-	s.Check(err)
 	hello := s.Coupon(coupon.New{Name: "Hello", BenefitType: "points", BenefitValue: new(int64(3))})
 	voucher := s.Voucher(hello.ID, s.hot)
 	s.live(1) // before there is a copy
 	dora, ella, fia := s.regular(), s.regular(), s.regular()
 
-	f := newFollower(t, server, made.Secret)
+	f := newFollower(t, server, issue(owner, token.CustomersRead, token.TransactionsWrite, token.RewardsRead, token.CouponsRead))
 	var (
 		writers sync.WaitGroup
 		written atomic.Bool
 	)
 	for range 16 {
-		writers.Go(func() { s.live(5) })
+		writers.Go(func() { s.live(4) })
 	}
 	go func() {
 		writers.Wait()
@@ -274,15 +276,59 @@ func TestACopyStaysInStep(t *testing.T) {
 	s.RedeemVoucher(voucher)
 	f.runUntilCopied(s.Customer().ID)
 
-	f.compare("customers", map[string]any{"kept_ulid": nil}, f.merged(s))
-	f.compare("transactions", nil, nil)
-	f.compare("redemptions", nil, nil)
+	f.compareAll(s)
 	if got := f.records("vouchers")[voucher.String()]["change"]; got != "changed" {
 		t.Errorf("the redeemed voucher is %v in the copy, want changed", got)
 	}
+	f.loadsAnew(s)
 	f.endsCleanly()
+	f.readsWhatItMay(s, owner)
 	t.Logf("%d kills, %d customers, %d transactions, %d redemptions", kills, len(f.truth("customers")), len(f.truth("transactions")), len(f.truth("redemptions")))
 	server.stop()
+}
+
+// issue creates a token of a person.
+func issue(of shoptest.Shop, abilities ...token.Ability) string {
+	of.T.Helper()
+	scopes := make([]string, len(abilities))
+	for i, a := range abilities {
+		scopes[i] = string(a)
+	}
+	made, err := core.Result(of.Tokens.Create(of.T.Context(), of.By, token.New{Name: "Copy", Scopes: &scopes}, nil))
+	of.Check(err)
+	return made.Secret
+}
+
+// compareAll compares the copy with the business.
+func (f follower) compareAll(s followedShop) {
+	f.t.Helper()
+	f.compare("customers", map[string]any{"kept_ulid": nil}, f.merged(s))
+	f.compare("transactions", nil, nil)
+	f.compare("redemptions", nil, nil)
+}
+
+// loadsAnew checks what becomes of a copy that is too old to follow.
+func (f follower) loadsAnew(s followedShop) {
+	f.t.Helper()
+	old := core.Cursor{At: s.DB.Now().AddDate(0, 0, -61), ID: core.NewID(s.DB.Now().AddDate(0, 0, -61))}
+	f.onCopy("db.execute('delete from customers'); db.execute('update progress set cursor = ?', sys.argv[1:])", old.String())
+	if printed := f.runOnce(); !strings.Contains(printed, "too old to follow") {
+		f.t.Errorf("with a cursor of 61 days, sync.py printed %s", printed)
+	}
+	f.compareAll(s)
+}
+
+// readsWhatItMay checks a copy with a token for customers alone.
+func (f follower) readsWhatItMay(s followedShop, owner shoptest.Shop) {
+	f.t.Helper()
+	other := newFollower(f.t, f.server, issue(owner, token.CustomersRead))
+	if printed := other.runOnce(); !strings.Contains(printed, "the token may not read transactions") {
+		f.t.Errorf("with a token for customers, sync.py printed %s", printed)
+	}
+	other.compare("customers", map[string]any{"kept_ulid": nil}, f.merged(s))
+	if got := other.records("transactions"); len(got) > 0 {
+		f.t.Errorf("the copy has %d transactions", len(got))
+	}
 }
 
 // merged returns the rows that the copy should have of merged customers.

@@ -1,5 +1,5 @@
-"""Keeps a copy of a business's customers, transactions and redemptions in SQLite, and stays in step.
-A start for your own: it needs only loyalty.py beside it.
+"""Keeps a copy of a business's customers, transactions and redemptions in SQLite, in step with it.
+A start for a program of your own. It needs only loyalty.py beside it.
 
     LOYALTY_URL=https://loyalty.example LOYALTY_TOKEN=… python3 sync.py copy.db
 
@@ -9,8 +9,8 @@ is stored together with the cursor behind it, so the program can be killed at an
 --once, it ends when it has everything. A token may lack the scopes of some lists.
 
 Vouchers are many and have no list, so only what happened to them last is kept, from the first load
-on: read one with find_voucher when you need it. When the business changes how points expire, no
-record counts as changed: load points_expire_on and stamps_expire_on anew.
+on: read one with find_voucher when you need it. A customer's points_expire_on and stamps_expire_on
+can move without a change, as when the business sets another rule: read them when you need them.
 """
 
 import json
@@ -32,7 +32,7 @@ PER_PAGE = 1000
 SCHEMA = f"""
     create table if not exists customers (
         {", ".join(Customer.__annotations__)},
-        kept_ulid, -- of a merged customer, of whom nothing else is kept: who has all that was theirs
+        kept_ulid, -- of a merged customer: who has all that was theirs; the rest is null
         primary key (ulid)
     ) without rowid;
     create table if not exists transactions (
@@ -61,13 +61,13 @@ class Sync:
             "customers": api.list_customers,
             "transactions": api.list_transactions,
             "redemptions": api.list_redemptions,
+            CHANGES: api.list_changes,
         }
-        self.list_changes = api.list_changes
-        self.changed = set(self.lists)  # lists to read; at the start it isn't known which
+        self.changed = set(RECORDS)  # lists to read; at the start it isn't known which
         self.remaining: int | None = None  # requests, until reset
         self.reset: datetime | None = None
         self.requests = self.refused = self.records = 0
-        self.usual = 1 + len(self.lists)  # requests of the pass before
+        self.before = len(self.lists)  # requests of the pass before
         self.oldest: str | None = None  # when the first change of this pass was made
         self.begin()
 
@@ -75,7 +75,7 @@ class Sync:
         """Remembers, before the first load, since when changes must be followed. The hour is for
         clocks that differ, and for what is being written."""
         since = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat(timespec="seconds")
-        lists = [(name, name == CHANGES, since) for name in (*self.lists, CHANGES)]
+        lists = [(name, name == CHANGES, since) for name in self.lists]
         with self.db:
             insert = "insert or ignore into progress (list, loaded, since) values (?, ?, ?)"
             self.db.executemany(insert, lists)
@@ -85,7 +85,7 @@ class Sync:
         with self.db:
             for table in (*RECORDS, "vouchers", "progress"):
                 self.db.execute(f"delete from {table}")
-        self.changed = set(self.lists)
+        self.changed = set(RECORDS)
         self.begin()
 
     def take_note(self, response: Details) -> None:
@@ -105,11 +105,12 @@ class Sync:
         that had much to read doesn't count."""
         self.requests = self.refused = self.records = 0
         self.oldest = None
-        for name in list(self.lists):
-            if not self.progress(name)[0]:
+        for name in RECORDS:
+            loaded, _, _ = self.progress(name)
+            if not loaded:
                 self.read(name)
         self.read(CHANGES)
-        for name in [name for name in self.lists if name in self.changed]:
+        for name in [name for name in RECORDS if name in self.changed]:
             self.read(name)
             self.changed.discard(name)
         late = ""
@@ -117,7 +118,7 @@ class Sync:
             made = datetime.fromisoformat(self.oldest)
             late = f", {(datetime.now(timezone.utc) - made).total_seconds():.1f} s behind"
         say(f"{self.requests} requests ({self.refused} refused), {self.records} records{late}")
-        expected, self.usual = min(self.requests, self.usual), self.requests
+        expected, self.before = min(self.requests, self.before), self.requests
         return max(5, expected * self.seconds_left() / max(1, self.remaining or 0))
 
     def progress(self, name: str) -> tuple[bool, str, str | None]:
@@ -128,21 +129,19 @@ class Sync:
         """Reads a list from where it was left to its end: newest first to load it, then in the
         order of changes."""
         more = True
-        while more and (name == CHANGES or name in self.lists):
+        while more and name in self.lists:
             loaded, since, cursor = self.progress(name)
+            query = {"per_page": PER_PAGE, "cursor": cursor}
+            if name == CHANGES:
+                query["since"] = since
+            elif loaded:
+                query |= {"order": "updated", "updated_since": since}
             if self.remaining == 0:
                 time.sleep(self.seconds_left())
-            at = {"per_page": PER_PAGE, "cursor": cursor}
             try:
-                if name == CHANGES:
-                    page = next(self.list_changes(since=since, **at).pages())
-                elif loaded:
-                    at |= {"order": "updated", "updated_since": since}
-                    page = next(self.lists[name](**at).pages())
-                else:
-                    page = next(self.lists[name](**at).pages())
+                page = next(self.lists[name](**query).pages())
             except Problem as problem:
-                if problem.status != 403 or len(self.lists) == 1:
+                if problem.status != 403 or name == CHANGES or len(self.lists) == 2:
                     raise
                 del self.lists[name]
                 say(f"the token may not read {name}")
@@ -163,23 +162,28 @@ class Sync:
             return
         self.records += len(records)
         fields = RECORDS[name].__annotations__
-        sql = f"insert or replace into {name} ({', '.join(fields)}) values ({', '.join('?' * len(fields))})"
-        self.db.executemany(sql, [[plain(record[f]) for f in fields] for record in records])
+        rows = [[plain(record[field]) for field in fields] for record in records]
+        into = f"{name} ({', '.join(fields)}) values ({', '.join('?' * len(fields))})"
+        self.db.executemany(f"insert or replace into {into}", rows)
 
     def apply(self, change: dict) -> None:
         """Notes what changed. What no list says is done here: what was a merged customer's is
         another's, and the metadata of an erased customer's sales is deleted."""
         self.oldest = self.oldest or change["changed_at"]
         if change["kind"] == "voucher":
-            self.db.execute("insert or replace into vouchers values (:ulid, :change, :changed_at)", change)
+            insert = "insert or replace into vouchers values (:ulid, :change, :changed_at)"
+            self.db.execute(insert, change)
             return
         self.changed.add(change["kind"] + "s")
         if change["change"] == "merged":
-            self.db.execute("insert or replace into customers (ulid, kept_ulid) values (:ulid, :kept_ulid)", change)
+            insert = "insert or replace into customers (ulid, kept_ulid) values (:ulid, :kept_ulid)"
+            self.db.execute(insert, change)
             for table in ("transactions", "redemptions"):
-                self.db.execute(f"update {table} set customer_ulid = :kept_ulid where customer_ulid = :ulid", change)
+                move = f"update {table} set customer_ulid = :kept_ulid where customer_ulid = :ulid"
+                self.db.execute(move, change)
         elif change["change"] == "erased":
-            self.db.execute("update transactions set metadata = '{}' where customer_ulid = :ulid", change)
+            delete = "update transactions set metadata = '{}' where customer_ulid = :ulid"
+            self.db.execute(delete, change)
 
 
 def plain(value):
