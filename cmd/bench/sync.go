@@ -69,8 +69,8 @@ func (b *bench) loadCopy(ctx context.Context, c *copier) {
 	took, now := time.Since(begun), b.processorTime(b.product)
 	loaded := run.passes()[0]
 	printFacts(fmt.Sprintf("first load of %d customers, %d sales", b.large, b.sales), []fact{
-		{"requests", fmt.Sprint(loaded.requests)},
-		{"records", fmt.Sprint(loaded.records)},
+		{"requests", strconv.Itoa(loaded.requests)},
+		{"records", strconv.Itoa(loaded.records)},
 		{"received", fmt.Sprintf("%.1f MB", megabytes(c.line.received.Load()))},
 		{"at 60 requests a minute", fmt.Sprintf("%.0f min", float64(loaded.requests)/tokenLimit)},
 		{"without a limit", took.Round(time.Second).String()},
@@ -111,7 +111,7 @@ func (b *bench) keepInStep(ctx context.Context, d *business, c *copier) time.Dur
 		{"behind, p50", fmt.Sprintf("%.1f s", behind[len(behind)/2].Seconds())},
 		{"behind, at most", fmt.Sprintf("%.1f s", most.Seconds())},
 		{"requests a minute", fmt.Sprintf("%.0f", float64(sum.requests)/minutes)},
-		{"refused with 429", fmt.Sprint(sum.refused)},
+		{"refused with 429", strconv.Itoa(sum.refused)},
 		{"records a minute", fmt.Sprintf("%.0f", float64(sum.records)/minutes)},
 		{"received a minute", fmt.Sprintf("%.2f MB", megabytes(received)/minutes)},
 		{"memory, sync.py", fmt.Sprintf("%.0f MB", run.memory)},

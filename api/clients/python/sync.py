@@ -101,8 +101,8 @@ class Sync:
 
     def run_once(self) -> float:
         """Reads everything that is new, and returns the seconds to wait before the next pass: five,
-        or more if a pass has so many requests that those that are left wouldn't last. One pass
-        that had much to read doesn't count."""
+        or more if the requests that are left wouldn't last otherwise. A single pass that had much
+        to read doesn't count."""
         self.requests = self.refused = self.records = 0
         self.oldest = None
         for name in RECORDS:
