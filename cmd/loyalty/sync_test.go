@@ -259,7 +259,7 @@ func TestACopyStaysInStep(t *testing.T) {
 		written atomic.Bool
 	)
 	for range 16 {
-		writers.Go(func() { s.live(4) })
+		writers.Go(func() { s.live(3) })
 	}
 	go func() {
 		writers.Wait()
