@@ -119,7 +119,7 @@ class Sync:
             late = f", {(datetime.now(timezone.utc) - made).total_seconds():.1f} s behind"
         say(f"{self.requests} requests ({self.refused} refused), {self.records} records{late}")
         expected, self.before = min(self.requests, self.before), self.requests
-        return max(5, expected * self.seconds_left() / max(1, self.remaining or 0))
+        return max(5, self.seconds_left() * min(1, expected / max(1, self.remaining or 0)))
 
     def progress(self, name: str) -> tuple[bool, str, str | None]:
         query = "select loaded, since, cursor from progress where list = ?"
