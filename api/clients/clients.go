@@ -13,7 +13,7 @@ import (
 
 // Files are the clients, each in the directory of its language, and the plug-in for WooCommerce.
 //
-//go:embed python/loyalty.py python/example.py typescript/*.ts typescript/package.json
+//go:embed python/loyalty.py python/example.py python/sync.py typescript/*.ts typescript/package.json
 //go:embed woocommerce/*.php woocommerce/src/*.php woocommerce/README.md
 var Files embed.FS
 

@@ -1,6 +1,8 @@
 package clients_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,6 +36,14 @@ func afterDate(retryAfter, date string) reply {
 	return r
 }
 
+func compressed(body string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(body)) // a buffer takes everything
+	_ = w.Close()
+	return b.String()
+}
+
 // conversations are what a server responds to one call after the other, and what the clients make of it: seconds that
 // they wait, then "ok" or the problem's status, or "lost" without a response. The call is a GET, a POST with a key of the
 // client's own, or the one POST without a key, which creates a token.
@@ -62,6 +72,7 @@ var conversations = []struct {
 	{"a token while the server is busy", "TOKEN", []reply{after(503, "1"), {201, record, nil}}, "503"},
 	{"a token above the limit", "TOKEN", []reply{after(429, "3"), {201, record, nil}}, "3 ok"},
 
+	{"compressed", "GET", []reply{{200, compressed(record), map[string]string{"Content-Encoding": "gzip"}}}, "ok"},
 	{"a page of a proxy", "GET", []reply{{502, proxyPage, nil}}, "1 2 4 8 502"},
 	{"a refusal of a proxy", "GET", []reply{{403, proxyPage, nil}}, "403"},
 	{"an empty refusal", "GET", []reply{{403, "", nil}}, "403"},

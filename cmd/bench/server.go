@@ -110,8 +110,11 @@ func (p *server) resetPeak() {
 }
 
 // peakMemory returns the peak of the process's memory since resetPeak, in MB.
-func (p *server) peakMemory() float64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+func (p *server) peakMemory() float64 { return peakMemory(p.cmd.Process.Pid) }
+
+// peakMemory returns the peak of a process's memory in MB; 0 if it has ended.
+func peakMemory(pid int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	var kilobytes float64
 	_, _ = fmt.Sscan(rest, &kilobytes)

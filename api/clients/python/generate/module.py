@@ -19,6 +19,7 @@ import re
 import ssl
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -160,6 +161,7 @@ class Loyalty:
         sent = {
             "Authorization": "Bearer " + self._token,
             "Accept": "application/json",
+            "Accept-Encoding": "gzip",
             # A parameter that the API doesn't know is refused: an ignored filter would list
             # everything.
             "Prefer": "handling=strict",
@@ -241,8 +243,10 @@ def _content(status: int, text: bytes, response: Any) -> Any:
     if status == 204:
         return None
     try:
+        if response.headers.get("Content-Encoding") == "gzip":
+            text = zlib.decompress(text, wbits=31)
         content = json.loads(text)
-    except ValueError:  # a proxy in between responded
+    except (ValueError, zlib.error):  # a proxy in between responded
         content = None
     if 200 <= status < 300 and isinstance(content, dict):
         return content
