@@ -35,10 +35,10 @@ func newClients(s site) views.Clients {
 		files                             []string
 	}{
 		{
-			"Python", "One module for Python 3.11 or newer, without packages. Copy it into your project.",
+			"Python", "One module for Python 3.11 or newer, without packages. Copy it into your project. sync.py is a program that keeps a copy of a business with it.",
 			"curl --remote-name " + s.base + clientsPath + "/python/loyalty.py",
 			"python/example.py",
-			[]string{"python/loyalty.py"},
+			[]string{"python/loyalty.py", "python/sync.py"},
 		},
 		{
 			"TypeScript", "Two files on top of openapi-fetch, for Node.js 18 or newer, with import or require. Copy them into your project.",

@@ -274,7 +274,7 @@ class BatchTransaction(TypedDict):
     customer_ulid: str
     """An active customer."""
     transaction_type_id: int
-    """An active transaction type; the panel shows its number."""
+    """An active transaction type: see `GET /api/v1/transaction-types`."""
     spend_amount_cents: int
     """12.50 is 1250."""
     external_reference: NotRequired[str | None]
@@ -351,8 +351,8 @@ class Refund(TypedDict):
 
 
 class TransactionType(TypedDict):
-    """A kind of sale and its earning rule: a sale earns `points_per_unit` for every whole
-    `unit_cents` of its amount, or `stamps_per_transaction`.
+    """A kind of sale. What its sales earn is decided here: `POST /api/v1/transactions/preview`
+    tells it for an amount.
     """
 
     id: int
@@ -361,16 +361,6 @@ class TransactionType(TypedDict):
     """Name."""
     rule_type: Literal["points", "stamps"]
     """What its sales earn."""
-    points_per_unit: int
-    """With `rule_type` `points`."""
-    unit_cents: int
-    """With `rule_type` `points`."""
-    stamps_per_transaction: int
-    """With `rule_type` `stamps`."""
-    min_spend_cents: int
-    """Sales below it earn nothing."""
-    max_award: int | None
-    """The most that one sale earns; null: unlimited."""
     active: bool
     """Whether sales can be recorded with it."""
 
@@ -739,6 +729,8 @@ class Tenant(TypedDict):
     """ISO 4217."""
     country: str | None
     """ISO 3166-1 alpha-2. Used for phone numbers without a country code."""
+    test: bool
+    """It is for tests of an integration: it is never billed."""
     created_at: str
     """When it was created."""
 
@@ -871,7 +863,9 @@ class Loyalty:
     ) -> Records[Customer]:
         """List customers.
 
-        Newest first, paginated. All filters must match; an empty one gets an error.
+        Newest first, paginated. All filters must match; an empty one gets an error. To keep a
+        copy, use `order=updated`. A cursor of that order that is older than 60 days gets
+        `cursor-expired`.
 
         Needs the scope `customers:read`.
 
@@ -1223,7 +1217,8 @@ class Loyalty:
         """List transactions.
 
         Newest first, paginated, including voided ones. All filters must match. To keep a
-        copy, use `order=updated`: see Staying in step.
+        copy, use `order=updated`: see Staying in step. A cursor of that order that is older
+        than 60 days gets `cursor-expired`.
 
         Needs the scope `transactions:write`.
 
@@ -1297,7 +1292,8 @@ class Loyalty:
         Needs the scope `transactions:write`, unless the operator chose another of the six.
 
         - customer_ulid: An active customer.
-        - transaction_type_id: An active transaction type; the panel shows its number.
+        - transaction_type_id: An active transaction type: see `GET
+          /api/v1/transaction-types`.
         - spend_amount_cents: 12.50 is 1250.
         - external_reference: Your own reference for the sale, unique in the business: a
           second use is refused, so a receipt number makes retries safe. It stays taken after
@@ -1373,7 +1369,8 @@ class Loyalty:
 
         Needs the scope `transactions:write`, unless the operator chose another of the six.
 
-        - transaction_type_id: An active transaction type; the panel shows its number.
+        - transaction_type_id: An active transaction type: see `GET
+          /api/v1/transaction-types`.
         - spend_amount_cents: 12.50 is 1250.
         - customer_ulid: An active customer, to see their balances after it.
         - location_id: The branch: an active location.
@@ -1488,8 +1485,7 @@ class Loyalty:
     ) -> Records[TransactionType]:
         """List transaction types.
 
-        The kinds of sales with their earning rules, the oldest first, paginated, including
-        inactive ones.
+        The kinds of sales, the oldest first, paginated, including inactive ones.
 
         Needs the scope `transactions:write`.
 
@@ -1594,7 +1590,8 @@ class Loyalty:
     ) -> Records[Redemption]:
         """List redemptions.
 
-        Newest first, paginated.
+        Newest first, paginated. To keep a copy, use `order=updated`. A cursor of that order
+        that is older than 60 days gets `cursor-expired`.
 
         Needs the scope `rewards:read`.
 

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List customers
-         * @description Newest first, paginated. All filters must match; an empty one gets an error.
+         * @description Newest first, paginated. All filters must match; an empty one gets an error. To keep a copy, use `order=updated`. A cursor of that order that is older than 60 days gets `cursor-expired`.
          *
          *     Needs the scope `customers:read`.
          */
@@ -215,7 +215,7 @@ export interface paths {
         };
         /**
          * List transactions
-         * @description Newest first, paginated, including voided ones. All filters must match. To keep a copy, use `order=updated`: see [Staying in step](https://localhost:8443/docs/sync).
+         * @description Newest first, paginated, including voided ones. All filters must match. To keep a copy, use `order=updated`: see [Staying in step](https://localhost:8443/docs/sync). A cursor of that order that is older than 60 days gets `cursor-expired`.
          *
          *     Needs the scope `transactions:write`.
          */
@@ -401,7 +401,7 @@ export interface paths {
         };
         /**
          * List transaction types
-         * @description The kinds of sales with their earning rules, the oldest first, paginated, including inactive ones.
+         * @description The kinds of sales, the oldest first, paginated, including inactive ones.
          *
          *     Needs the scope `transactions:write`.
          */
@@ -495,7 +495,7 @@ export interface paths {
         };
         /**
          * List redemptions
-         * @description Newest first, paginated.
+         * @description Newest first, paginated. To keep a copy, use `order=updated`. A cursor of that order that is older than 60 days gets `cursor-expired`.
          *
          *     Needs the scope `rewards:read`.
          */
@@ -1403,7 +1403,7 @@ export interface components {
             customer_ulid: string;
             /**
              * Format: int64
-             * @description An active transaction type; the panel shows its number.
+             * @description An active transaction type: see `GET /api/v1/transaction-types`.
              */
             transaction_type_id: number;
             /**
@@ -1520,7 +1520,7 @@ export interface components {
         PreviewedTransaction: {
             /**
              * Format: int64
-             * @description An active transaction type; the panel shows its number.
+             * @description An active transaction type: see `GET /api/v1/transaction-types`.
              */
             transaction_type_id: number;
             /**
@@ -1598,16 +1598,11 @@ export interface components {
             external_reference?: string | null;
         };
         /**
-         * @description A kind of sale and its earning rule: a sale earns `points_per_unit` for every whole `unit_cents` of its amount, or `stamps_per_transaction`.
+         * @description A kind of sale. What its sales earn is decided here: `POST /api/v1/transactions/preview` tells it for an amount.
          * @example {
          *       "id": 1,
          *       "name": "Food and drink",
          *       "rule_type": "points",
-         *       "points_per_unit": 1,
-         *       "unit_cents": 100,
-         *       "stamps_per_transaction": 0,
-         *       "min_spend_cents": 0,
-         *       "max_award": null,
          *       "active": true
          *     }
          */
@@ -1624,31 +1619,6 @@ export interface components {
              * @enum {string}
              */
             rule_type: "points" | "stamps";
-            /**
-             * Format: int64
-             * @description With `rule_type` `points`.
-             */
-            points_per_unit: number;
-            /**
-             * Format: int64
-             * @description With `rule_type` `points`.
-             */
-            unit_cents: number;
-            /**
-             * Format: int64
-             * @description With `rule_type` `stamps`.
-             */
-            stamps_per_transaction: number;
-            /**
-             * Format: int64
-             * @description Sales below it earn nothing.
-             */
-            min_spend_cents: number;
-            /**
-             * Format: int64
-             * @description The most that one sale earns; null: unlimited.
-             */
-            max_award: number | null;
             /** @description Whether sales can be recorded with it. */
             active: boolean;
         };
@@ -2591,6 +2561,7 @@ export interface components {
          *       "timezone": "Europe/Stockholm",
          *       "currency": "SEK",
          *       "country": "SE",
+         *       "test": false,
          *       "created_at": "2026-04-27T09:00:00.000Z"
          *     }
          */
@@ -2632,6 +2603,8 @@ export interface components {
             currency: string;
             /** @description ISO 3166-1 alpha-2. Used for phone numbers without a country code. */
             country: string | null;
+            /** @description It is for tests of an integration: it is never billed. */
+            test: boolean;
             /**
              * Format: date-time
              * @description When it was created.
@@ -5342,22 +5315,12 @@ export interface operations {
                      *           "id": 1,
                      *           "name": "Food and drink",
                      *           "rule_type": "points",
-                     *           "points_per_unit": 1,
-                     *           "unit_cents": 100,
-                     *           "stamps_per_transaction": 0,
-                     *           "min_spend_cents": 0,
-                     *           "max_award": null,
                      *           "active": true
                      *         },
                      *         {
                      *           "id": 2,
                      *           "name": "Coffee card",
                      *           "rule_type": "stamps",
-                     *           "points_per_unit": 0,
-                     *           "unit_cents": 100,
-                     *           "stamps_per_transaction": 1,
-                     *           "min_spend_cents": 250,
-                     *           "max_award": null,
                      *           "active": true
                      *         }
                      *       ],
@@ -7360,6 +7323,7 @@ export interface operations {
                      *           "timezone": "Europe/Stockholm",
                      *           "currency": "SEK",
                      *           "country": "SE",
+                     *           "test": false,
                      *           "created_at": "2026-04-27T09:00:00.000Z"
                      *         },
                      *         {
@@ -7374,6 +7338,7 @@ export interface operations {
                      *           "timezone": "Europe/Stockholm",
                      *           "currency": "SEK",
                      *           "country": "SE",
+                     *           "test": false,
                      *           "created_at": "2026-04-20T11:30:00.000Z"
                      *         }
                      *       ],
@@ -7478,6 +7443,7 @@ export interface operations {
                      *         "timezone": "Europe/Stockholm",
                      *         "currency": "SEK",
                      *         "country": "SE",
+                     *         "test": false,
                      *         "created_at": "2026-04-27T09:00:00.000Z"
                      *       }
                      *     }
@@ -7574,6 +7540,7 @@ export interface operations {
                      *         "timezone": "Europe/Stockholm",
                      *         "currency": "SEK",
                      *         "country": "SE",
+                     *         "test": false,
                      *         "created_at": "2026-04-27T09:00:00.000Z"
                      *       }
                      *     }
