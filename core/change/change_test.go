@@ -149,7 +149,7 @@ var unlisted = []string{
 	"redemption.export", "transaction.export",
 }
 
-// Whoever adds an action on a customer, a sale, a redemption or a voucher decides whether it is a change.
+// A new action on a customer, a sale, a redemption or a voucher is a change, or it is among the unlisted.
 func TestEveryActionIsListedOrNot(t *testing.T) {
 	t.Parallel()
 	for _, action := range audit.Actions(core.System(core.Tenant{}, "test")) {
