@@ -147,7 +147,7 @@ func (f follower) follow(done *atomic.Bool) (kills int) {
 	for !done.Load() {
 		var out output
 		cmd := f.start(&out, "--once")
-		kill := time.AfterFunc(time.Duration(150+rand.IntN(700))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(time.Duration(150+rand.IntN(400))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		if !kill.Stop() {
 			kills++
@@ -259,15 +259,15 @@ func TestACopyStaysInStep(t *testing.T) {
 		written atomic.Bool
 	)
 	for range 16 {
-		writers.Go(func() { s.live(3) })
+		writers.Go(func() { s.live(4) })
 	}
 	go func() {
 		writers.Wait()
 		written.Store(true)
 	}()
 	kills := f.follow(&written)
-	if kills < 3 {
-		t.Errorf("the program was killed %d times, want 3", kills)
+	if kills < 2 {
+		t.Errorf("the program was killed %d times, want 2 or more", kills)
 	}
 	f.runUntilCopied(s.Customer().ID)
 	// Now that what they bought is in the copy, it must follow to another customer, or lose what programs keep with it.

@@ -100,9 +100,7 @@ class Sync:
         return min(60, max(0, (self.reset - datetime.now(timezone.utc)).total_seconds()))
 
     def run_once(self) -> float:
-        """Reads everything that is new, and returns the seconds to wait before the next pass: five,
-        or more if the requests that are left wouldn't last otherwise. A single pass that had much
-        to read doesn't count."""
+        """Reads everything that is new, and returns the seconds to wait before the next pass."""
         self.requests = self.refused = self.records = 0
         self.oldest = None
         for name in RECORDS:
@@ -118,7 +116,13 @@ class Sync:
             made = datetime.fromisoformat(self.oldest)
             late = f", {(datetime.now(timezone.utc) - made).total_seconds():.1f} s behind"
         say(f"{self.requests} requests ({self.refused} refused), {self.records} records{late}")
-        expected, self.before = min(self.requests, self.before), self.requests
+        pause, self.before = self.pause(), self.requests
+        return pause
+
+    def pause(self) -> float:
+        """Returns five seconds, or more if the requests that are left wouldn't last otherwise. A
+        single pass that had much to read doesn't count."""
+        expected = min(self.requests, self.before)
         return max(5, self.seconds_left() * min(1, expected / max(1, self.remaining or 0)))
 
     def progress(self, name: str) -> tuple[bool, str, str | None]:
