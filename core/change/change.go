@@ -82,7 +82,7 @@ func NewService(d *db.DB, customers *customer.Service, rewards *reward.Service, 
 }
 
 // List returns a page of what changed in records of some kinds, the oldest first: after the page's cursor, or since an instant. One of
-// more than 60 days ago is the beginning. The cursor of the result (core.List.Resume) is where to go on, now or later. Of several changes
+// more than 60 days ago is the beginning, and one that is still to come is now. The cursor of the result (core.List.Resume) is where to go on, now or later. Of several changes
 // of a record on a page that are the same, it has the last.
 func (s *Service) List(ctx context.Context, by core.Actor, kinds []Kind, since *time.Time, p core.Page) (core.List[Change], error) {
 	after, err := s.position(since, p)
@@ -114,10 +114,13 @@ func (s *Service) position(since *time.Time, p core.Page) (core.ID, error) {
 	if err := check.Err(); err != nil {
 		return core.ID{}, err
 	}
-	oldest := s.db.Now().Add(-cursorAge)
+	now := s.db.Now()
+	oldest := now.Add(-cursorAge)
 	switch {
 	case p.Cursor == nil && (since == nil || since.Before(oldest)):
 		return core.ID{}, nil
+	case p.Cursor == nil && since.After(now): // of a clock that is ahead
+		return core.FirstID(now), nil
 	case p.Cursor == nil:
 		return core.FirstID(*since), nil
 	case p.Cursor.At.Before(oldest):

@@ -326,6 +326,17 @@ func TestSalesThatChangedAsTheyAre(t *testing.T) {
 	}
 }
 
+// A reader whose clock is ahead begins now, and misses nothing from then on.
+func TestAMomentToCome(t *testing.T) {
+	s := newShop(t)
+	buyer, kind := s.Customer(), s.Points(100)
+	l, err := s.Changes.List(t.Context(), s.By, change.Kinds, new(s.DB.Now().Add(time.Hour)), core.Page{Size: 10})
+	s.Check(err)
+	sale := s.Sale(buyer.ID, kind, 1_000)
+	r := reader{shop: s, kinds: change.Kinds, size: 10, at: l.Resume}
+	r.readUntil(change.Transactions, sale.ID, change.Created)
+}
+
 func TestPositions(t *testing.T) {
 	s := newShop(t)
 	list := func(c core.Cursor) error {

@@ -35,7 +35,7 @@ const (
 			stamps = stamps + case when @unit = 'stamps' then @amount else 0 end,
 			entries = entries + 1,
 			points_expire_on = case when @unit = 'points' and points + @amount > 0 then least(points_expire_on, nullif(@expires_on::date, 'infinity')) else points_expire_on end,
-			stamps_expire_on = case when @unit = 'stamps' and stamps + @amount > 0 then least(stamps_expire_on, nullif(@expires_on, 'infinity')) else stamps_expire_on end,
+			stamps_expire_on = case when @unit = 'stamps' and stamps + @amount > 0 then least(stamps_expire_on, nullif(@expires_on::date, 'infinity')) else stamps_expire_on end,
 			points_idle_on = greatest(points_idle_on, @points_idle_on::date),
 			stamps_idle_on = greatest(stamps_idle_on, @stamps_idle_on::date)
 		where tenant_id = @tenant_id

@@ -672,7 +672,7 @@ prepare awardSQL as
       stamps = stamps + case when $1 = 'stamps' then $2 else 0 end,
       entries = entries + 1,
       points_expire_on = case when $1 = 'points' and points + $2 > 0 then least(points_expire_on, nullif($3::date, 'infinity')) else points_expire_on end,
-      stamps_expire_on = case when $1 = 'stamps' and stamps + $2 > 0 then least(stamps_expire_on, nullif($3, 'infinity')) else stamps_expire_on end,
+      stamps_expire_on = case when $1 = 'stamps' and stamps + $2 > 0 then least(stamps_expire_on, nullif($3::date, 'infinity')) else stamps_expire_on end,
       points_idle_on = greatest(points_idle_on, $4::date),
       stamps_idle_on = greatest(stamps_idle_on, $5::date)
     where tenant_id = $6
@@ -699,7 +699,7 @@ prepare awardOrFailSQL as
       stamps = stamps + case when $1 = 'stamps' then $2 else 0 end,
       entries = entries + 1,
       points_expire_on = case when $1 = 'points' and points + $2 > 0 then least(points_expire_on, nullif($3::date, 'infinity')) else points_expire_on end,
-      stamps_expire_on = case when $1 = 'stamps' and stamps + $2 > 0 then least(stamps_expire_on, nullif($3, 'infinity')) else stamps_expire_on end,
+      stamps_expire_on = case when $1 = 'stamps' and stamps + $2 > 0 then least(stamps_expire_on, nullif($3::date, 'infinity')) else stamps_expire_on end,
       points_idle_on = greatest(points_idle_on, $4::date),
       stamps_idle_on = greatest(stamps_idle_on, $5::date)
     where tenant_id = $6

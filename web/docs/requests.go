@@ -34,7 +34,8 @@ func (b apiURL) post(path, key, body string) string {
 
 func syncRequests(b apiURL) map[string]string {
 	return map[string]string{
-		"load": `START=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+		"load": `FORM=+%Y-%m-%dT%H:%M:%SZ
+START=$(date -u -d '1 hour ago' $FORM || date -u -v-1H $FORM)
 curl --compressed --header "Authorization: Bearer $TOKEN" \
   "` + string(b) + `/customers?per_page=1000"`,
 		"begin":    b.get("/changes", "since=$START", "per_page=1000"),

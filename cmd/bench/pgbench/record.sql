@@ -38,7 +38,7 @@ with moved as (
 		stamps = stamps + case when 'points' = 'stamps' then 12 else 0 end,
 		entries = entries + 1,
 		points_expire_on = case when 'points' = 'points' and points + 12 > 0 then least(points_expire_on, nullif(null::date, 'infinity')) else points_expire_on end,
-		stamps_expire_on = case when 'points' = 'stamps' and stamps + 12 > 0 then least(stamps_expire_on, nullif(null, 'infinity')) else stamps_expire_on end,
+		stamps_expire_on = case when 'points' = 'stamps' and stamps + 12 > 0 then least(stamps_expire_on, nullif(null::date, 'infinity')) else stamps_expire_on end,
 		points_idle_on = greatest(points_idle_on, null::date),
 		stamps_idle_on = greatest(stamps_idle_on, null::date)
 	where tenant_id = :tenant
