@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -143,11 +142,13 @@ func writeLimitHeaders(h http.Header, policy string, v limit.Verdict) {
 	}
 	// Rounded up, so that a retry after that time is within the limit.
 	wait := int(math.Ceil(v.Wait.Seconds()))
-	h.Set("X-RateLimit-Limit", strconv.Itoa(v.Limit))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(v.Remaining))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(v.Reset.Add(time.Second-1).Unix(), 10))
-	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, v.Limit, int(v.Length.Seconds())))
-	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, v.Remaining, wait))
+	limit, remaining := strconv.Itoa(v.Limit), strconv.Itoa(v.Remaining)
+	// As net/http writes the names: any other spelling is converted, for each response.
+	h.Set("X-Ratelimit-Limit", limit)
+	h.Set("X-Ratelimit-Remaining", remaining)
+	h.Set("X-Ratelimit-Reset", strconv.FormatInt(v.Reset.Add(time.Second-1).Unix(), 10))
+	h.Set("Ratelimit-Policy", `"`+policy+`";q=`+limit+`;w=`+strconv.Itoa(int(v.Length.Seconds())))
+	h.Set("Ratelimit", `"`+policy+`";r=`+remaining+`;t=`+strconv.Itoa(wait))
 	if !v.Allowed {
 		h.Set(echo.HeaderRetryAfter, strconv.Itoa(wait))
 	}

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,13 +101,14 @@ const hasRecordsKey = "has-records"
 
 // recordID returns the id of a single record. It is read from the body because a replayed response has nothing else.
 func recordID(body []byte) string {
-	if found := firstID.FindSubmatch(body); found != nil {
-		return string(found[1])
+	_, rest, _ := bytes.Cut(body[:min(len(body), 64)], []byte(`{"data":{"`))
+	name, rest, _ := bytes.Cut(rest, []byte(`":`))
+	if !slices.Contains([]string{"ulid", "id"}, string(name)) {
+		return ""
 	}
-	return ""
+	id, _, _ := bytes.Cut(rest, []byte(`,`))
+	return string(bytes.Trim(id, `"`))
 }
-
-var firstID = regexp.MustCompile(`^\{"data":\{"(?:ulid|id)":"?(\w+)`)
 
 // writeData responds with a single record, and with its tag unless the request made something else of it.
 func writeData(c echo.Context, status int, v any) error {

@@ -23,15 +23,14 @@ const statusLeft = 499
 func (a *API) count(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := next(c)
-		id, _ := c.Get(refusedKey).(int64)
+		r := token.Request{Method: knownMethod(c.Request().Method), Endpoint: a.paths[c.Path()], Status: c.Response().Status}
 		if who, known := caller(c); known {
-			id = who.TokenID
+			r.TokenID, r.Address = who.TokenID, who.Address
+		} else if id, revoked := c.Get(refusedKey).(int64); revoked {
+			r.TokenID, r.Address = id, a.Address(c.Request())
 		}
-		if id == 0 {
+		if r.TokenID == 0 {
 			return err
-		}
-		r := token.Request{
-			TokenID: id, Method: knownMethod(c.Request().Method), Endpoint: a.paths[c.Path()], Status: c.Response().Status, Address: a.Address(c.Request()),
 		}
 		switch p, refused := c.Get(problemKey).(problem); {
 		case !c.Response().Committed:
