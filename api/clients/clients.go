@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"time"
 )
 
 // Files are the clients, each in the directory of its language, and the plug-in for WooCommerce.
@@ -19,6 +20,9 @@ var Files embed.FS
 
 // pluginName is the directory of the plug-in below wp-content/plugins.
 const pluginName = "loyalty-for-woocommerce"
+
+// pluginDay is the date of the files in the ZIP, which must have one. Embedded files have none.
+var pluginDay = time.Date(2026, time.November, 27, 0, 0, 0, 0, time.UTC)
 
 // WooCommerce returns the plug-in as a ZIP file, as WordPress installs it. It is the same on every start.
 func WooCommerce() ([]byte, error) {
@@ -33,7 +37,9 @@ func WooCommerce() ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		w, err := archive.Create(path.Join(pluginName, strings.TrimPrefix(file, root)))
+		w, err := archive.CreateHeader(&zip.FileHeader{
+			Name: path.Join(pluginName, strings.TrimPrefix(file, root)), Method: zip.Deflate, Modified: pluginDay,
+		})
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func TestPluginForWooCommerce(t *testing.T) {
 	files := map[string]bool{}
 	for _, file := range archive.File {
 		files[file.Name] = true
-		if !strings.HasPrefix(file.Name, "loyalty-for-woocommerce/") || strings.Contains(file.Name, "/test/") || !file.Modified.IsZero() && file.Modified.Year() > 1980 {
+		if !strings.HasPrefix(file.Name, "loyalty-for-woocommerce/") || strings.Contains(file.Name, "/test/") || file.Modified.Year() < 2026 {
 			t.Errorf("the file %s of %s", file.Name, file.Modified)
 		}
 	}

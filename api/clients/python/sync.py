@@ -103,6 +103,7 @@ class Sync:
         """Reads everything that is new, and returns the seconds to wait before the next pass."""
         self.requests = self.refused = self.records = 0
         self.oldest = None
+        _, _, followed = self.progress(CHANGES)  # None: what the load had already is read again
         for name in RECORDS:
             loaded, _, _ = self.progress(name)
             if not loaded:
@@ -112,7 +113,7 @@ class Sync:
             self.read(name)
             self.changed.discard(name)
         late = ""
-        if self.oldest is not None:
+        if self.oldest is not None and followed is not None:
             made = datetime.fromisoformat(self.oldest)
             late = f", {(datetime.now(timezone.utc) - made).total_seconds():.1f} s behind"
         say(f"{self.requests} requests ({self.refused} refused), {self.records} records{late}")
