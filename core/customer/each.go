@@ -224,23 +224,13 @@ func carryOut(ctx context.Context, tx *db.Tx, by core.Actor, plan []planned) (cu
 	return customers, created, nil
 }
 
-// As noteExternalIDSQL.
 const noteExternalIDsSQL = `
 	update loyalty.customer c
 	set external_id = given.external_id,
 		updated_at = @now
 	from unnest(@ids::uuid[], @external_ids::text[]) given (id, external_id)
 	where c.tenant_id = @tenant_id
-		and c.id = given.id
-		and c.external_id is null
-		and coalesce(c.phone_key, c.email_key) is not null
-		and not exists (
-			select
-			from loyalty.customer_key
-			where tenant_id = @tenant_id
-				and kind = 'external_id'
-				and key = given.external_id
-		)
+		and c.id = given.id` + getsExternalID + `
 	returning c.id, c.external_id`
 
 // noteExternalIDs gives customers who were found the IDs by which a program knows them, as noteExternalID does for one.

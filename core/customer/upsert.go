@@ -120,14 +120,9 @@ func findByKeys(ctx context.Context, tx *db.Tx, in Details) (Customer, error) {
 	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"external_id": in.ExternalID, "phone_key": in.PhoneKey, "email_key": in.EmailKey})
 }
 
-// Changes nothing if the ID is the customer's further one, or if they were erased, merged or given one meanwhile.
-const noteExternalIDSQL = `
-	update loyalty.customer c
-	set external_id = @external_id,
-		updated_at = @now
-	from loyalty.account a` + lastMove + `
-	where c.tenant_id = @tenant_id
-		and c.id = @id
+// getsExternalID keeps customers who can get the ID in given: not one of whom it is a further one, or who was erased, merged or
+// given one meanwhile.
+const getsExternalID = `
 		and c.external_id is null
 		and coalesce(c.phone_key, c.email_key) is not null
 		and not exists (
@@ -135,8 +130,17 @@ const noteExternalIDSQL = `
 			from loyalty.customer_key
 			where tenant_id = @tenant_id
 				and kind = 'external_id'
-				and key = @external_id
-		)
+				and key = given.external_id
+		)`
+
+const noteExternalIDSQL = `
+	update loyalty.customer c
+	set external_id = given.external_id,
+		updated_at = @now
+	from (values (@external_id::text)) given (external_id)
+	cross join loyalty.account a` + lastMove + `
+	where c.tenant_id = @tenant_id
+		and c.id = @id` + getsExternalID + `
 		and a.tenant_id = c.tenant_id
 		and a.customer_id = c.id
 	returning ` + columns

@@ -109,7 +109,8 @@ prepare settingsSQL as
   from loyalty.tenant
   where id = $1;
 
--- noteExternalIDsSQL (core/customer/each.go): As noteExternalIDSQL.
+-- noteExternalIDsSQL (core/customer/each.go), for noteExternalIDs: noteExternalIDs gives customers who were found the
+-- IDs by which a program knows them, as noteExternalID does for one.
 -- $1=now $2=ids $3=external_ids $4=tenant_id
 prepare noteExternalIDsSQL as
   update loyalty.customer c
@@ -1399,14 +1400,15 @@ prepare spendByDaySQL as
     and status = 'completed'
   group by day;
 
--- noteExternalIDSQL (core/customer/upsert.go): Changes nothing if the ID is the customer's further one, or if they were
--- erased, merged or given one meanwhile.
--- $1=external_id $2=now $3=tenant_id $4=id
+-- noteExternalIDSQL (core/customer/upsert.go), for noteExternalID: noteExternalID gives a customer who was found the ID
+-- by which a program knows them.
+-- $1=now $2=external_id $3=tenant_id $4=id
 prepare noteExternalIDSQL as
   update loyalty.customer c
-  set external_id = $1,
-    updated_at = $2
-  from loyalty.account a
+  set external_id = given.external_id,
+    updated_at = $1
+  from (values ($2::text)) given (external_id)
+  cross join loyalty.account a
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
   where c.tenant_id = $3
     and c.id = $4
@@ -1417,7 +1419,7 @@ prepare noteExternalIDSQL as
       from loyalty.customer_key
       where tenant_id = $3
         and kind = 'external_id'
-        and key = $1
+        and key = given.external_id
     )
     and a.tenant_id = c.tenant_id
     and a.customer_id = c.id
