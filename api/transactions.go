@@ -128,12 +128,12 @@ type previewResource struct {
 }
 
 func newPreviewResource(by core.Actor, p transaction.Preview) previewResource {
-	r := previewResource{RuleType: string(p.RuleType)}
-	last := optionalDay(p.RuleType.Of(by.Tenant).Shown(p.ExpiresOn))
-	if p.RuleType == ledger.Stamps {
-		r.StampsAwarded, r.StampsExpireOn = &p.Award, last
+	r := previewResource{RuleType: string(p.Award.Unit)}
+	last := optionalDay(p.Award.Unit.Of(by.Tenant).Shown(p.ExpiresOn))
+	if p.Award.Unit == ledger.Stamps {
+		r.StampsAwarded, r.StampsExpireOn = &p.Award.Total, last
 	} else {
-		r.PointsAwarded, r.PointsExpireOn = &p.Award, last
+		r.PointsAwarded, r.PointsExpireOn = &p.Award.Total, last
 	}
 	if p.After != nil {
 		r.PointsBalanceAfter, r.StampsBalanceAfter = &p.After.Points, &p.After.Stamps

@@ -31,6 +31,9 @@ type Tenant struct {
 	// How points and stamps end.
 	PointsExpiry, StampsExpiry Expiry
 
+	// EarningVersion is raised by each change of what sales earn (transaction.Service.RulesNow).
+	EarningVersion int64
+
 	// Theme is read only with a request for a page.
 	Theme
 }

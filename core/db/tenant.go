@@ -12,7 +12,7 @@ const TenantColumns = `coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as t
 		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
 		coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
 		coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-		coalesce(n.programme, '{}') as programme`
+		coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version`
 
 // ThemeColumns selects a core.Theme from ThemeOf.
 const ThemeColumns = `look.colour, look.logo_hash, look.logo_width, look.logo_height`
@@ -34,6 +34,7 @@ type TenantRow struct {
 	PhoneOptional     bool
 	Test              bool
 	Programme         struct{ Points, Stamps expiry }
+	EarningVersion    int64
 }
 
 // expiry is a row of loyalty.programme, of which loyalty.share_programme makes JSON. Dates are texts, because one may be
@@ -80,5 +81,6 @@ func (r TenantRow) Tenant() (core.Tenant, error) {
 		ID: r.TenantID, Name: r.TenantName, Slug: r.TenantSlug, TimeZone: zone, Currency: r.Currency, Country: r.Country,
 		Suspended: r.Suspended, Test: r.Test, ConfirmAboveCents: r.ConfirmAboveCents, PhoneOptional: r.PhoneOptional,
 		PointsExpiry: r.Programme.Points.core(), StampsExpiry: r.Programme.Stamps.core(),
+		EarningVersion: r.EarningVersion,
 	}, err
 }

@@ -121,16 +121,26 @@ func Queue(tx *db.Tx, by core.Actor, e Entry) error {
 	return errors.Join(err, db.Queue(tx, deductOrFailSQL, args))
 }
 
-// CountVisit queues the count of a sale in its customer's account: its visit at an instant and its spend in cents. The caller has
-// sent VisitsCountedSQL before the sale was written.
-func CountVisit(tx *db.Tx, by core.Actor, customer core.ID, at time.Time, spend int64) error {
+// CountVisit queues the count of a sale in its customer's account: its visit at an instant and its spend in cents, and the new standing
+// where one is kept, of an account that is locked. The caller has sent VisitsCountedSQL before the sale was written.
+func CountVisit(tx *db.Tx, by core.Actor, customer core.ID, at time.Time, spend int64, standing *Standing) error {
 	points, stamps := IdleDays(by, at)
-	return db.Queue(tx, countVisitSQL, db.Args{"customer": customer, "visits": 1, "spend": spend, "points_idle_on": points, "stamps_idle_on": stamps})
+	return count(tx, standing, db.Args{"customer": customer, "visits": 1, "spend": spend, "points_idle_on": points, "stamps_idle_on": stamps})
 }
 
-// CountBack queues that visits and spend of a sale are taken back, when it is voided or refunded in part.
-func CountBack(tx *db.Tx, customer core.ID, visits, spend int64) error {
-	return db.Queue(tx, countVisitSQL, db.Args{"customer": customer, "visits": -visits, "spend": -spend, "points_idle_on": nil, "stamps_idle_on": nil})
+// CountBack queues that visits and spend of a sale are taken back, when it is voided or refunded in part, and the new standing
+// where one is kept, of an account that is locked.
+func CountBack(tx *db.Tx, customer core.ID, visits, spend int64, standing *Standing) error {
+	return count(tx, standing, db.Args{"customer": customer, "visits": -visits, "spend": -spend, "points_idle_on": nil, "stamps_idle_on": nil})
+}
+
+// count queues a change of an account's visits and spend, and of its standing.
+func count(tx *db.Tx, standing *Standing, args db.Args) error {
+	if standing == nil {
+		return db.Queue(tx, countVisitSQL, args)
+	}
+	standing.add(args)
+	return db.Queue(tx, countKnownSQL, args)
 }
 
 // Touch queues what an activity without an entry does to an account: by a rule that ends what is idle, it lasts longer.

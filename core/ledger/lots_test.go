@@ -237,7 +237,7 @@ func (p *pencil) earn(t *rapid.T) {
 		if err := ledger.Queue(tx, p.By, ledger.Entry{Customer: a.id, Unit: p.unit, Amount: amount, Kind: ledger.Earn, Cause: &cause}); err != nil {
 			return err
 		}
-		return ledger.CountVisit(tx, p.By, a.id, tx.Now, 0)
+		return ledger.CountVisit(tx, p.By, a.id, tx.Now, 0, nil)
 	}))
 	lot := p.lotOf()
 	a.give(amount, lot, p.begun)
@@ -419,7 +419,7 @@ func (p *pencil) merge(t *rapid.T) {
 				and (id = @merged or merged_into = @merged)`, db.Args{"merged": merged.id, "kept": kept.id}); err != nil {
 			return err
 		}
-		return ledger.Merge(tx, p.By, id, merged.id, kept.id, balances)
+		return ledger.Merge(tx, p.By, id, merged.id, kept.id, balances.Merged.Account)
 	}))
 	debt := max(0, kept.balance) + max(0, merged.balance) - max(0, kept.balance+merged.balance)
 	kept.balance += merged.balance

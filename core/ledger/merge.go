@@ -2,29 +2,42 @@ package ledger
 
 import (
 	"context"
-	"errors"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 )
 
-const balancesSQL = `
-	select points, stamps
-	from loyalty.account
-	where tenant_id = @tenant_id
-		and customer_id = @customer`
+const pairSQL = `
+	select a.customer_id, a.points, a.stamps, ` + StandingColumns + `
+	from loyalty.account a
+	where a.tenant_id = @tenant_id
+		and a.customer_id in (@merged, @kept)`
 
-// LockPair locks and settles the accounts of a duplicate and of the customer who is kept, and returns the duplicate's
-// balances.
-func LockPair(ctx context.Context, tx *db.Tx, by core.Actor, merged, kept core.ID) (Account, error) {
+// Pair is the accounts of a duplicate and of the customer who is kept.
+type Pair struct{ Merged, Kept Held }
+
+// Held is what an account has.
+type Held struct {
+	CustomerID core.ID
+	Account
+	Standing
+}
+
+// LockPair locks and settles the accounts of a duplicate and of the customer who is kept, and returns them. Further readings travel with it.
+func LockPair(ctx context.Context, tx *db.Tx, by core.Actor, merged, kept core.ID, also ...db.Reading) (p Pair, err error) {
 	if err := queueSettlement(tx, by, merged, kept); err != nil {
-		return Account{}, err
+		return Pair{}, err
 	}
-	account, err := db.One[Account](ctx, tx, balancesSQL, db.Args{"customer": merged})
-	if errors.Is(err, core.ErrNotFound) {
-		return Account{}, nil
+	var found []Held
+	err = db.Together(ctx, tx, append([]db.Reading{db.AllInto(&found, pairSQL, db.Args{"merged": merged, "kept": kept})}, also...)...)
+	for _, h := range found {
+		if h.CustomerID == kept {
+			p.Kept = h
+		} else {
+			p.Merged = h
+		}
 	}
-	return account, err
+	return p, err
 }
 
 // The accounts are locked and settled, so the duplicate's balances are the arguments. A balance of zero has no entry.

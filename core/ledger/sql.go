@@ -157,14 +157,23 @@ const (
 const VisitsCountedSQL = `
 	select set_config('app.visits_counted', 'yes', true) as set`
 
-const countVisitSQL = `
+const (
+	countVisitSQL = countVisit + ofCustomer
+
+	countKnownSQL = countVisit + `,
+		` + setStanding + ofCustomer
+
+	countVisit = `
 	update loyalty.account
 	set visits = visits + @visits,
 		spent_cents = spent_cents + @spend::bigint,
 		points_idle_on = greatest(points_idle_on, @points_idle_on::date),
-		stamps_idle_on = greatest(stamps_idle_on, @stamps_idle_on::date)
+		stamps_idle_on = greatest(stamps_idle_on, @stamps_idle_on::date)`
+
+	ofCustomer = `
 	where tenant_id = @tenant_id
 		and customer_id = @customer`
+)
 
 // moveBalance changes an account a by the sale s that it earned from: its award, its visit and its spend, and what ends when.
 const moveBalance = `
@@ -178,6 +187,29 @@ const moveBalance = `
 			points_idle_on = greatest(a.points_idle_on, s.points_idle_on),
 			stamps_idle_on = greatest(a.stamps_idle_on, s.stamps_idle_on)`
 
+// keepStanding gives an account the standing k that its sale has made.
+const keepStanding = `,
+			earned_on = k.earned_on,
+			earned_points = k.earned_points,
+			earned_stamps = k.earned_stamps,
+			level_year = k.level_year,
+			level_sum = k.level_sum,
+			level_sum_before = k.level_sum_before,
+			level_id = k.level_id,
+			level_until = k.level_until,
+			level_by = k.level_by`
+
+// AwardEachKnown is AwardEach for accounts whose standing changes, too. The argument "standings" has it as JSON, by the sale's place.
+const AwardEachKnown = `
+	moved as (
+		update loyalty.account a` + moveBalance + keepStanding + `
+		from accepted s
+		join jsonb_to_recordset(@standings::jsonb) k (place bigint, earned_on date, earned_points bigint, earned_stamps bigint,
+			level_year int, level_sum bigint, level_sum_before bigint, level_id bigint, level_until date, level_by text) on k.place = s.place
+		where a.tenant_id = @tenant_id
+			and a.customer_id = s.customer_id
+	),` + entryEach
+
 // AwardEach awards the sales in "accepted", each of another customer: it changes the customers' accounts, counts their visits and spend, and
 // writes an entry for each award. The accounts are locked, and "accepted" has their points, stamps and entries.
 const AwardEach = `
@@ -186,7 +218,9 @@ const AwardEach = `
 		from accepted s
 		where a.tenant_id = @tenant_id
 			and a.customer_id = s.customer_id
-	),
+	),` + entryEach
+
+const entryEach = `
 	entry as (
 		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause,
 			actor_kind, actor_id, actor_name, created_at, seq, balance_after, expires_on)

@@ -8,10 +8,12 @@ import (
 	"errors"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
@@ -91,15 +93,22 @@ func move(ctx context.Context, tx *db.Tx, by core.Actor, m *customer.Merge) (err
 	if err := walkin.MovePINs(tx, merged, kept); err != nil {
 		return err
 	}
-	balances, err := ledger.LockPair(ctx, tx, by, merged, kept)
+	var read transaction.RulesReading
+	pair, err := ledger.LockPair(ctx, tx, by, merged, kept, read.Reading())
 	if err != nil {
 		return err
 	}
+	balances, levels := pair.Merged.Account, read.Rules().Levels
+	standing, changes := levels.Merge(pair.Kept.Standing, pair.Merged.Standing, core.DateOf(tx.Now, by.Tenant.TimeZone))
+	standing = award.MergeEarned(standing, pair.Merged.Standing)
 	m.Points, m.Stamps = balances.Points, balances.Stamps
 	if err := customer.Close(ctx, tx, by, *m); err != nil {
 		return err
 	}
-	return ledger.Merge(tx, by, m.ID, merged, kept, balances)
+	return errors.Join(
+		ledger.Merge(tx, by, m.ID, merged, kept, balances),
+		ledger.KeepStanding(tx, kept, standing), ledger.KeepStanding(tx, merged, ledger.Standing{}),
+		level.Queue(tx, by, kept, &m.ID, changes))
 }
 
 // Preview is what a merge would move.

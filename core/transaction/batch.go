@@ -42,7 +42,7 @@ func (s *Service) RecordEach(ctx context.Context, by core.Actor, requests []Requ
 		// The first sale of a type makes it known, so that the others can go together.
 		if first := types[r.TransactionTypeID]; first != nil {
 			before = append(before, first)
-		} else if _, known := s.kinds.find(by.Tenant.ID, r.TransactionTypeID); !known {
+		} else if _, _, known := s.books.findType(by.Tenant.ID, r.TransactionTypeID); !known {
 			types[r.TransactionTypeID] = ended[i]
 		}
 		all.Go(func() {

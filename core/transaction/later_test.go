@@ -207,21 +207,21 @@ func TestPreviewOfASale(t *testing.T) {
 	n := s.of(1250)
 	n.OccurredAt = new(s.DB.Now().Add(-24 * time.Hour))
 	got := preview(n)
-	if got.Award != 12 || got.RuleType != ledger.Points || *got.After != (ledger.Account{Points: 17, Stamps: 1}) {
+	if got.Award.Total != 12 || got.Award.Unit != ledger.Points || *got.After != (ledger.Account{Points: 17, Stamps: 1}) {
 		t.Errorf("points: %+v, %+v", got, got.After)
 	}
 	made, err := core.Result(s.Sales.Record(t.Context(), s.By, n, nil, nil))
 	s.Check(err)
-	if !made.ExpiresOn.Equal(*got.ExpiresOn) || made.Award() != got.Award || s.Account(s.customer) != *got.After {
+	if !made.ExpiresOn.Equal(*got.ExpiresOn) || made.Award() != got.Award.Total || s.Account(s.customer) != *got.After {
 		t.Errorf("the preview %+v isn't the sale %+v", got, made)
 	}
 	n = s.of(100)
 	n.TransactionTypeID = stamps.ID
-	if got := preview(n); got.Award != 1 || *got.After != (ledger.Account{Points: 17, Stamps: 2}) || got.ExpiresOn != nil {
+	if got := preview(n); got.Award.Total != 1 || *got.After != (ledger.Account{Points: 17, Stamps: 2}) || got.ExpiresOn != nil {
 		t.Errorf("stamps: %+v, %+v", got, got.After)
 	}
 	n.CustomerID = core.ID{}
-	if got := preview(n); got.Award != 1 || got.After != nil {
+	if got := preview(n); got.Award.Total != 1 || got.After != nil {
 		t.Errorf("without a customer: %+v", got)
 	}
 

@@ -6,58 +6,92 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
 
 // Preview is what a sale would earn.
 type Preview struct {
-	RuleType  RuleType
-	Award     int64
+	Award     award.Award
 	ExpiresOn *time.Time // the last local day of the award; nil: none by a rule
 	After     *ledger.Account
-}
-
-// previewed is what a sale refers to, with the balances of its customer.
-type previewed struct {
-	referred
-	Points, Stamps int64
+	Level     *award.Progress // of the customer, before the sale; nil: there are no levels
+	Rises     *award.Level    // to which the sale would raise the customer; nil: none
+	Until     *award.Clock    // when the window of the promotion ends on that day; nil: it has none
+	At        time.Time       // by which it was computed, in the time zone of the business
 }
 
 // Preview returns what a sale would earn, and the balances of its customer after it; the zero ID stands for no customer. It refuses
 // what Record refuses, and writes nothing.
 func (s *Service) Preview(ctx context.Context, by core.Actor, sale Sale, unread core.Fields) (Preview, error) {
+	check := core.NewCheck(unread)
+	sale.check(check, s.db.Now())
+	return s.preview(ctx, by, sale, s.db.Now(), check)
+}
+
+// Simulate is Preview for a sale at any time: what one would earn by the rules of now, and the customer as they are now.
+func (s *Service) Simulate(ctx context.Context, by core.Actor, sale Sale, at time.Time, unread core.Fields) (Preview, error) {
+	check := core.NewCheck(unread)
+	sale.OccurredAt = nil
+	sale.check(check, at)
+	return s.preview(ctx, by, sale, at, check)
+}
+
+func (s *Service) preview(ctx context.Context, by core.Actor, sale Sale, now time.Time, check *core.Check) (Preview, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Preview{}, err
 	}
-	now, check := s.db.Now(), core.NewCheck(unread)
-	sale.check(check, now)
-	found, err := db.One[previewed](ctx, s.db.Tenant(by), previewSQL, sale.references())
+	scope := s.db.Tenant(by)
+	found, err := s.read(ctx, scope, by.Tenant.ID, previewSQL, accountSQL, sale)
 	if err != nil {
 		return Preview{}, err
 	}
-	kind, award := found.earn(check, sale)
+	kind := found.check(check, sale)
 	known := sale.CustomerID != core.ID{}
 	if known {
 		customer.CheckBuyer(check, "customer_ulid", found.CustomerStatus)
 	}
+	var made sold
+	in := sale.input(by, kind, now)
+	if kind.ID != 0 && check.OK("spend_amount_cents") && check.OK("items") {
+		switch {
+		case known:
+			made, err = sell(ctx, scope, check, found.rules, in, sale.CustomerID, found.account, now)
+		default:
+			made.earned = compute(check, found.rules, in, nil)
+		}
+		if err != nil {
+			return Preview{}, err
+		}
+	}
 	if err := check.Err(); err != nil {
 		return Preview{}, err
 	}
-	t := sale.of(by, kind, core.ID{}, award, now)
-	p := Preview{RuleType: t.RuleType, Award: award, ExpiresOn: t.ExpiresOn}
+	t := sale.of(by, core.ID{}, made.earned, now)
+	p := Preview{Award: made.earned, ExpiresOn: t.ExpiresOn, At: in.At}
+	if p.Award.Promotion != nil {
+		if until, within := p.Award.Promotion.EndOfWindow(in.At); within {
+			p.Until = &until
+		}
+	}
 	if !known {
 		return p, nil
 	}
-	p.After = &ledger.Account{Points: found.Points, Stamps: found.Stamps}
+	p.Level = found.rules.Levels.Progress(found.account.Standing, core.DateOf(now, by.Tenant.TimeZone))
+	for _, c := range made.changes {
+		if c.Reason == award.Rose {
+			p.Rises = found.rules.Levels.Find(c.To)
+		}
+	}
+	p.After = &ledger.Account{Points: found.account.Points, Stamps: found.account.Stamps}
 	balance := &p.After.Points
 	if t.RuleType == ledger.Stamps {
 		balance = &p.After.Stamps
 	}
-	if *balance > math.MaxInt64-award {
+	if *balance > math.MaxInt64-p.Award.Total {
 		return Preview{}, ledger.ErrTooLarge
 	}
-	*balance += award
+	*balance += p.Award.Total
 	return p, nil
 }

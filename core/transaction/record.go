@@ -2,13 +2,18 @@ package transaction
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
+	"strconv"
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 )
 
 // The limits of a sale's fields (decisions §2 and §6).
@@ -16,6 +21,8 @@ const (
 	MaxSpendCents        = 1_000_000_000_000
 	maxExternalReference = 100
 	maxSearch            = 255
+	maxItems             = 100
+	maxCode              = 50
 )
 
 // Sale is a sale to be recorded.
@@ -28,6 +35,7 @@ type Sale struct {
 	LocationID        *int64     // nil: unknown
 	OccurredAt        *time.Time // when the customer bought, if it is recorded later; nil: now
 	Metadata          core.Metadata
+	Items             []award.Item // what of the amount is of which category, as far as it is known
 	Source            Source
 }
 
@@ -44,11 +52,15 @@ var (
 	notInFuture = core.Violation{Rule: "not_in_future"}
 )
 
+// exceedsSpend refuses items whose amounts add up to more than the sale.
+var exceedsSpend = core.Violation{Rule: "sum_within", Other: "spend_amount_cents"}
+
 // check adds what is wrong with a sale before its references are looked up.
 func (sale *Sale) check(check *core.Check, now time.Time) {
 	check.Range("spend_amount_cents", sale.SpendAmountCents, 0, MaxSpendCents)
 	sale.ExternalReference = check.OptionalText("external_reference", sale.ExternalReference, maxExternalReference)
 	sale.Metadata = check.Metadata("metadata", sale.Metadata)
+	sale.checkItems(check)
 	switch at := core.OrZero(sale.OccurredAt); {
 	case sale.OccurredAt == nil:
 	case at.Before(now.Add(-RecordedWithin)):
@@ -56,6 +68,29 @@ func (sale *Sale) check(check *core.Check, now time.Time) {
 	case at.After(now.Add(clockDifference)):
 		check.Add("occurred_at", notInFuture)
 	}
+}
+
+// checkItems adds what is wrong with items. A code that no category has is right: a till must never fail for it.
+func (sale *Sale) checkItems(check *core.Check) {
+	switch {
+	case len(sale.Items) == 0 || !check.OK("items"):
+		return
+	case len(sale.Items) > maxItems:
+		check.Add("items", core.MaxItems(maxItems))
+		return
+	}
+	var sum int64
+	items := slices.Clone(sale.Items)
+	for i := range items {
+		field := "items." + strconv.Itoa(i)
+		items[i].Category = check.Text(field+".category", &items[i].Category, maxCode)
+		check.Range(field+".amount_cents", items[i].AmountCents, 0, MaxSpendCents)
+		sum += min(max(0, items[i].AmountCents), MaxSpendCents)
+	}
+	if sum > max(0, sale.SpendAmountCents)+sale.DiscountCents && check.OK("spend_amount_cents") {
+		check.Add("items", exceedsSpend)
+	}
+	sale.Items = items
 }
 
 // at returns when the customer bought, by which a sale is judged: the last day of its award, and when the customer was active.
@@ -106,46 +141,85 @@ func (s *Service) recordAlone(ctx context.Context, by core.Actor, sale Sale, unr
 // is recorded. check has the caller's violations. The caller passes the commit's error to Refusal.
 func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale Sale, check *core.Check) (Transaction, error) {
 	sale.check(check, tx.Now)
-	found, err := references(ctx, tx, sale)
+	found, err := s.refer(ctx, tx, sale)
 	if err != nil {
 		return Transaction{}, err
 	}
-	kind, award := found.earn(check, sale)
-	if found.ID != nil {
-		s.kinds.remember(tx.Tenant, kind)
-	}
+	kind := found.check(check, sale)
 	customer.CheckBuyer(check, "customer_ulid", found.CustomerStatus)
+	var made sold
+	if kind.ID != 0 && check.OK("spend_amount_cents") && check.OK("items") {
+		if made, err = sell(ctx, tx, check, found.rules, sale.input(by, kind, tx.Now), sale.CustomerID, found.account, tx.Now); err != nil {
+			return Transaction{}, err
+		}
+	}
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
 	}
-	t := sale.of(by, kind, id, award, tx.Now)
-	if err := insert(tx, by, t, sale.DiscountCents); err != nil {
+	t := sale.of(by, id, made.earned, tx.Now)
+	if err := insert(tx, by, t, sale.DiscountCents, made); err != nil {
 		return Transaction{}, err
 	}
-	if award > 0 {
+	if t.Award() > 0 {
 		err = ledger.Queue(tx, by, ledger.Entry{
-			Customer: t.CustomerID, Unit: t.RuleType, Amount: award, Kind: ledger.Earn, Cause: &t.ID, Earned: t.OccurredAt,
+			Customer: t.CustomerID, Unit: t.RuleType, Amount: t.Award(), Kind: ledger.Earn, Cause: &t.ID, Earned: t.OccurredAt,
 		})
+	}
+	if err == nil {
+		s.codes.Note(tx.Tenant, made.earned.UnknownCodes, tx.Now)
 	}
 	return t, err
 }
 
-// of returns the sale with what it earns by its type.
-func (sale Sale) of(by core.Actor, kind Type, id core.ID, award int64, now time.Time) Transaction {
+// of returns the sale with what it earns.
+func (sale Sale) of(by core.Actor, id core.ID, earned award.Award, now time.Time) Transaction {
 	t := Transaction{
-		ID: id, RuleType: kind.RuleType, SpendAmountCents: sale.SpendAmountCents, Status: Completed,
-		CustomerID: sale.CustomerID, TransactionTypeID: kind.ID, Source: sale.Source, LocationID: sale.LocationID,
+		ID: id, RuleType: earned.Unit, SpendAmountCents: sale.SpendAmountCents, Status: Completed,
+		CustomerID: sale.CustomerID, TransactionTypeID: sale.TransactionTypeID, Source: sale.Source, LocationID: sale.LocationID,
 		ExternalReference: sale.ExternalReference, OccurredAt: sale.at(now), Metadata: sale.Metadata, CreatedAt: now,
+		BaseAward: earned.Base, PromotionAward: earned.PromotionAward, LevelAward: earned.LevelAward,
+		Capped: earned.CappedBy != award.NoCap, EligibleCents: earned.EligibleCents, Items: sale.Items,
 	}
-	if kind.RuleType == ledger.Points {
-		t.PointsAwarded = &award
+	if earned.Unit == ledger.Points {
+		t.PointsAwarded = &earned.Total
 	} else {
-		t.StampsAwarded = &award
+		t.StampsAwarded = &earned.Total
 	}
-	if award > 0 {
-		t.ExpiresOn = kind.RuleType.Of(by.Tenant).LastDay(core.DateOf(t.OccurredAt, by.Tenant.TimeZone))
+	if earned.Promotion != nil {
+		t.PromotionID = &earned.Promotion.ID
+	}
+	if earned.Level != nil {
+		t.LevelID = &earned.Level.ID
+	}
+	if earned.Total > 0 {
+		t.ExpiresOn = earned.Unit.Of(by.Tenant).LastDay(core.DateOf(t.OccurredAt, by.Tenant.TimeZone))
 	}
 	return t
+}
+
+// parts returns the parts of an award as they are stored, or nil if it is all base.
+func (t Transaction) parts() *string {
+	if t.BaseAward == t.Award() && t.PromotionID == nil && t.LevelID == nil && !t.Capped && t.EligibleCents == t.SpendAmountCents && len(t.Items) == 0 {
+		return nil
+	}
+	parts := map[string]any{"base": t.BaseAward}
+	if t.PromotionID != nil {
+		parts["promotion"], parts["promotion_award"] = t.PromotionID, t.PromotionAward
+	}
+	if t.LevelID != nil {
+		parts["level"], parts["level_award"] = t.LevelID, t.LevelAward
+	}
+	if t.Capped {
+		parts["capped"] = true
+	}
+	if t.EligibleCents != t.SpendAmountCents {
+		parts["eligible"] = t.EligibleCents
+	}
+	if len(t.Items) > 0 {
+		parts["items"] = t.Items
+	}
+	text, _ := json.Marshal(parts) // texts and numbers can be marshalled
+	return new(string(text))
 }
 
 // occurredBefore returns when the customer bought, or nil if the sale was recorded then.
@@ -193,54 +267,50 @@ func (s *Service) referenceTaken(ctx context.Context, by core.Actor, member, sql
 
 // CheckIn checks the type, the location and the amount of a sale: for a sale that a till shows before
 // its customer is known.
-func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, sale Sale, check *core.Check) error {
+func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, check *core.Check) error {
 	sale.check(check, tx.Now)
-	found, err := references(ctx, tx, sale)
+	found, err := s.refer(ctx, tx, sale)
 	if err != nil {
 		return err
 	}
-	found.earn(check, sale)
+	if kind := found.check(check, sale); kind.ID != 0 && check.OK("spend_amount_cents") && check.OK("items") {
+		compute(check, found.rules, sale.input(by, kind, tx.Now), nil)
+	}
 	return check.Err()
 }
 
-// references looks up a sale's type, customer and location. Another tenant's records count as missing.
-func references(ctx context.Context, tx *db.Tx, sale Sale) (referred, error) {
-	return db.One[referred](ctx, tx, referencesSQL, sale.references())
-}
-
-// references returns the arguments of what a sale refers to.
-func (sale Sale) references() db.Args {
-	return db.Args{"type": sale.TransactionTypeID, "customer": sale.CustomerID, "location": sale.LocationID}
-}
-
-// earn returns the sale's type and award, and adds violations for an unusable type or location and for
-// an amount that would earn too much.
-func (found referred) earn(check *core.Check, sale Sale) (kind Type, award int64) {
+// check returns the sale's type, and adds violations for an unusable type or location. A type that doesn't exist is zero.
+func (found referred) check(check *core.Check, sale Sale) (kind Type) {
 	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
 		check.Add("transaction_type_id", core.InvalidChoice)
 	}
 	if sale.LocationID != nil && check.OK("location_id") && !found.LocationActive {
 		check.Add("location_id", core.InvalidChoice)
 	}
-	if found.ID != nil {
-		kind = Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}
+	if found.ID != nil && check.OK("transaction_type_id") {
+		kind = found.kind()
 	}
-	if check.OK("transaction_type_id") && check.OK("spend_amount_cents") {
-		award = kind.award(check, sale.SpendAmountCents)
+	return kind
+}
+
+func (found referred) kind() Type {
+	if found.ID == nil {
+		return Type{}
 	}
-	return kind, award
+	return Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}
 }
 
 // insert queues the sale and its count.
-func insert(tx *db.Tx, by core.Actor, t Transaction, discount int64) error {
+func insert(tx *db.Tx, by core.Actor, t Transaction, discount int64, made sold) error {
 	return errors.Join(
 		db.Queue(tx, ledger.VisitsCountedSQL, nil),
 		db.Queue(tx, insertSQL, db.Args{
 			"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
 			"spend": t.SpendAmountCents, "discount": discount, "points": t.PointsAwarded, "stamps": t.StampsAwarded, "expires_on": t.ExpiresOn,
 			"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
-			"occurred_at": t.occurredBefore(), "metadata": t.Metadata.Stored(),
+			"occurred_at": t.occurredBefore(), "metadata": t.Metadata.Stored(), "parts": t.parts(),
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),
-		ledger.CountVisit(tx, by, t.CustomerID, t.OccurredAt, t.SpendAmountCents))
+		ledger.CountVisit(tx, by, t.CustomerID, t.OccurredAt, t.SpendAmountCents, made.standing),
+		level.Queue(tx, by, t.CustomerID, &t.ID, made.changes))
 }

@@ -3,11 +3,11 @@ package transaction
 import (
 	"context"
 	"errors"
-	"math/bits"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -72,21 +72,18 @@ func (t Transaction) TakenBy(amountCents int64) int64 {
 	if amountCents <= 0 || unpaid < 0 {
 		return 0
 	}
-	// The product has up to 80 bits. The quotient is at most the award.
-	high, low := bits.Mul64(uint64(t.Award()), uint64(unpaid))
-	kept, _ := bits.Div64(high, low, uint64(t.SpendAmountCents))
-	return t.LeftAward() - int64(kept)
+	return t.LeftAward() - award.Part(t.Award(), unpaid, t.SpendAmountCents)
 }
 
 // refundable is a sale with whether the actor may refund it.
 type refundable struct {
-	Transaction
+	remembered
 	MayRefund bool
 }
 
 // Refunds and a void of one sale wait for each other here, so each sees what is left.
 const lockSQL = `
-	select ` + columns + `, @voids_any::boolean or coalesce(id = ` + LastSale + `, false) as may_refund
+	select ` + columns + `, @voids_any::boolean or coalesce(id = ` + LastSale + `, false) as may_refund, ` + isRemembered + `
 	from loyalty.transaction
 	where tenant_id = @tenant_id
 		and id = @id
@@ -155,7 +152,7 @@ func refund(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, r RefundR
 		return Refund{}, ErrRefundIsVoid
 	}
 	made := t.refund(by, core.NewID(tx.Now), r, tx.Now)
-	return made, made.write(tx, by, t.Transaction)
+	return made, made.write(ctx, tx, by, t.remembered)
 }
 
 // refund returns a refund of a part of the sale.
@@ -174,25 +171,25 @@ func (t Transaction) refund(by core.Actor, id core.ID, r RefundRequest, now time
 }
 
 // write queues a refund with what it changes. The sale is locked, and the balance comes last.
-func (r Refund) write(tx *db.Tx, by core.Actor, t Transaction) error {
-	taken := r.Award()
+func (r Refund) write(ctx context.Context, tx *db.Tx, by core.Actor, sale remembered) error {
+	t, back := sale.Transaction, r.Award()
 	err := errors.Join(
-		db.Queue(tx, refundSQL, db.Args{"id": t.ID, "cents": t.RefundedCents + r.AmountCents, "award": t.RefundedAward + taken}),
+		db.Queue(tx, refundSQL, db.Args{"id": t.ID, "cents": t.RefundedCents + r.AmountCents, "award": t.RefundedAward + back}),
 		db.Queue(tx, insertRefundSQL, db.Args{
 			"id": r.ID, "transaction": t.ID, "amount": r.AmountCents, "points": r.Points, "stamps": r.Stamps,
 			"reference": r.ExternalReference, "reason": r.Reason,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),
-		ledger.CountBack(tx, t.CustomerID, 0, r.AmountCents),
+		sale.takeBack(ctx, tx, by, taken{cents: r.AmountCents, award: back}),
 		audit.Write(tx, by, audit.Entry{
 			Action: "transaction.refund", Subject: "transaction", ID: t.ID.String(), Customer: &t.CustomerID,
 			Old: map[string]any{"refunded_cents": t.RefundedCents, "spend_amount_cents": t.SpendAmountCents}, New: r.auditValues(t),
 		}))
-	if err != nil || taken == 0 {
+	if err != nil || back == 0 {
 		return err
 	}
 	return ledger.Queue(tx, by, ledger.Entry{
-		Customer: t.CustomerID, Unit: t.RuleType, Amount: -taken, Kind: ledger.Refunded, Cause: &r.ID, Sale: &t.ID,
+		Customer: t.CustomerID, Unit: t.RuleType, Amount: -back, Kind: ledger.Refunded, Cause: &r.ID, Sale: &t.ID,
 	})
 }
 

@@ -8,7 +8,9 @@ import (
 
 const columns = `id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
 		customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
-		expires_on, refunded_cents, refunded_award`
+		expires_on, refunded_cents, refunded_award,
+		coalesce(base_award, points_awarded, stamps_awarded) as base_award, promotion_id, coalesce(promotion_award, 0) as promotion_award,
+		level_id, coalesce(level_award, 0) as level_award, coalesce(capped, false) as capped, coalesce(eligible_cents, spend_amount_cents) as eligible_cents, items`
 
 const findSQL = `
 	select ` + columns + `
@@ -120,6 +122,8 @@ const (
 	namedColumns = `t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
 		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
 		t.expires_on, t.refunded_cents, t.refunded_award,
+		coalesce(t.base_award, t.points_awarded, t.stamps_awarded) as base_award, t.promotion_id, coalesce(t.promotion_award, 0) as promotion_award,
+		t.level_id, coalesce(t.level_award, 0) as level_award, coalesce(t.capped, false) as capped, coalesce(t.eligible_cents, t.spend_amount_cents) as eligible_cents, t.items,
 		c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
 		t.actor_kind, t.actor_name,
 		t.status = 'completed' and (@voids_any::boolean or coalesce(t.id = ` + LastSale + `, false)) as voidable`
@@ -156,6 +160,7 @@ type referred struct {
 	Active         bool
 	CustomerStatus *customer.Status
 	LocationActive bool
+	EarningVersion int64
 	Rule
 }
 
@@ -166,9 +171,7 @@ const (
 		for key share` + selectReferred + fromReferred
 
 	// Writes nothing, so it locks nothing.
-	previewSQL = withBuyer + selectReferred + `,
-		coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps` + fromReferred + `
-	left join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id`
+	previewSQL = withBuyer + selectReferred + fromReferred
 
 	withBuyer = `
 	with buyer as (
@@ -183,23 +186,33 @@ const (
 	select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
 		coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
 		coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction,
-		coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, c.status as customer_status,
-		coalesce(l.active, false) as location_active`
+		coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, coalesce(t.excluded_categories, '{}') as excluded_categories,
+		c.status as customer_status, coalesce(l.active, false) as location_active, n.earning_version`
 
 	fromReferred = `
-	from (values (1)) as always
+	from loyalty.tenant n
 	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = coalesce(@type::bigint, 0)
 	left join buyer c on true
-	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = coalesce(@location::bigint, 0)`
+	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = coalesce(@location::bigint, 0)
+	where n.id = @tenant_id`
+)
+
+// The parts of an award, from JSON that is null for one that is all base.
+const (
+	partColumns = `base_award, promotion_id, promotion_award, level_id, level_award, capped, eligible_cents, items`
+
+	partValues = `(parts ->> 'base')::bigint, (parts ->> 'promotion')::bigint, (parts ->> 'promotion_award')::bigint,
+			(parts ->> 'level')::bigint, (parts ->> 'level_award')::bigint, (parts ->> 'capped')::boolean, (parts ->> 'eligible')::bigint, parts -> 'items'`
 )
 
 const insertSQL = `
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
 		points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
-		actor_kind, actor_id, actor_name, created_at)
-	values (@tenant_id, @id, @customer, @type, @rule_type, @spend, @discount,
-		@points, @stamps, @expires_on, @source, @location, @reference, @occurred_at, @metadata,
-		@actor_kind, @actor_id, @actor_name, @now)`
+		` + partColumns + `, actor_kind, actor_id, actor_name, created_at)
+	select @tenant_id, @id, @customer, @type, @rule_type, @spend, @discount,
+		@points::bigint, @stamps::bigint, @expires_on::date, @source, @location::bigint, @reference, @occurred_at::timestamptz, @metadata::jsonb,
+		` + partValues + `, @actor_kind, @actor_id, @actor_name, @now
+	from (select @parts::jsonb as parts) given`
 
 const (
 	voidCompleted = `
@@ -212,11 +225,18 @@ const (
 		and status = 'completed'`
 
 	voidSQL = voidCompleted + `
-	returning ` + columns
+	returning ` + columns + `, ` + isRemembered
 
 	voidLastSQL = voidCompleted + `
 		and id = ` + LastSale + `
-	returning ` + columns
+	returning ` + columns + `, ` + isRemembered
+
+	isRemembered = `(
+			select n.points_day_cap is not null or n.stamps_day_cap is not null
+				or exists (select from loyalty.level_programme where tenant_id = @tenant_id and active)
+			from loyalty.tenant n
+			where n.id = @tenant_id
+		) as remembered`
 
 	// LastSale is the ID of a cashier's last sale, if it is recent. There are few recent sales, so they need no index.
 	LastSale = `(
@@ -231,13 +251,13 @@ const (
 		)`
 )
 
-const typeColumns = `id, name, rule_type, active, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award`
+const typeColumns = `id, name, rule_type, active, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award, excluded_categories`
 
 const insertTypeSQL = `
 	insert into loyalty.transaction_type (tenant_id, name, rule_type, points_per_unit, unit_cents, stamps_per_transaction,
-		min_spend_cents, max_award, created_at)
+		min_spend_cents, max_award, excluded_categories, created_at)
 	values (@tenant_id, @name, @rule_type, @points_per_unit, @unit_cents, @stamps_per_transaction,
-		@min_spend_cents, @max_award, @now)
+		@min_spend_cents, @max_award, @excluded_categories, @now)
 	returning ` + typeColumns
 
 const typesSQL = `
@@ -267,7 +287,8 @@ const lockTypeSQL = `
 				and transaction_type_id = @id
 			order by id
 			limit 1
-		) is not null as used
+		) is not null as used,
+		array(select id from loyalty.category where tenant_id = @tenant_id) as categories
 	from loyalty.transaction_type
 	where tenant_id = @tenant_id
 		and id = @id
@@ -282,7 +303,8 @@ const updateTypeSQL = `
 		unit_cents = @unit_cents,
 		stamps_per_transaction = @stamps_per_transaction,
 		min_spend_cents = @min_spend_cents,
-		max_award = @max_award
+		max_award = @max_award,
+		excluded_categories = @excluded_categories
 	where tenant_id = @tenant_id
 		and id = @id
 	returning ` + typeColumns

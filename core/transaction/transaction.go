@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/promotion"
 )
 
 // Status of a sale.
@@ -51,6 +53,16 @@ type Transaction struct {
 	ExpiresOn     *time.Time // the last local day of the award; nil: none by a rule
 	RefundedCents int64
 	RefundedAward int64 // what refunds took of the award, in its unit
+
+	// The parts of the award, in its unit.
+	BaseAward      int64 // by the rule of the type
+	PromotionID    *int64
+	PromotionAward int64
+	LevelID        *int64
+	LevelAward     int64
+	Capped         bool         // a cap reduced the sum of the parts
+	EligibleCents  int64        // the spend without what earns nothing
+	Items          []award.Item // as they were sent
 }
 
 // Award returns what the sale earned, in its unit.
@@ -66,15 +78,19 @@ type Service struct {
 	db       *db.DB
 	finder   *db.Finder[Transaction]
 	together *db.Combiner[*ready, core.Reply[Transaction]]
-	kinds    *kinds
+	books    *books
+	codes    *promotion.Codes
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
-	s := &Service{db: d, finder: db.NewFinder(d, findSQL, findAllSQL, func(t Transaction) core.ID { return t.ID }), kinds: &kinds{}}
+	s := &Service{db: d, finder: db.NewFinder(d, findSQL, findAllSQL, func(t Transaction) core.ID { return t.ID }), books: &books{}, codes: promotion.NewCodes(d)}
 	s.together = db.NewCombiner(db.MaxTogether, s.recordAll).Apart(func(r *ready) []any { return r.apart })
 	return s
 }
+
+// Codes returns the note of codes that no category has.
+func (s *Service) Codes() *promotion.Codes { return s.codes }
 
 // Find returns a sale, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {

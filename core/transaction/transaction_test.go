@@ -133,6 +133,7 @@ func TestRecord(t *testing.T) {
 	want := transaction.Transaction{
 		ID: made.ID, RuleType: ledger.Points, SpendAmountCents: 1250, PointsAwarded: new(int64(12)), Status: transaction.Completed,
 		CustomerID: s.customer, TransactionTypeID: s.kind.ID, Source: transaction.API, ExternalReference: new("R-1"), OccurredAt: made.CreatedAt, CreatedAt: made.CreatedAt,
+		BaseAward: 12, EligibleCents: 1250,
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("Record (-want +got):\n%s", diff)

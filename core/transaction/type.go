@@ -3,15 +3,16 @@ package transaction
 import (
 	"context"
 	"errors"
-	"math"
-	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/promotion"
 )
 
 // RuleType is the unit that sales of a type earn.
@@ -26,60 +27,15 @@ type Type struct {
 	Rule
 }
 
-// Rule is an earning rule. A sale earns PointsPerUnit points for each whole UnitCents spent, or
-// StampsPerTransaction stamps. Below MinSpendCents it earns nothing.
-type Rule struct {
-	PointsPerUnit        int64
-	UnitCents            int64
-	StampsPerTransaction int64
-	MinSpendCents        int64
-	MaxAward             *int64 // of one sale; nil: no cap
-}
+// Rule is the earning rule of a type.
+type Rule = award.Rule
 
-// Award returns what a sale earns. A spend that would earn more than ledger.MaxAward is refused on its
-// field.
+// Award returns what a sale earns by the type's rule alone: without promotions, levels and caps of the business. A spend that would
+// earn more than ledger.MaxAward is refused on its field.
 func (t Type) Award(spendCents int64) (int64, error) {
 	check := core.NewCheck(nil)
-	award := t.award(check, spendCents)
-	return award, check.Err()
-}
-
-// award is Award that adds a violation instead of returning an error.
-func (t Type) award(check *core.Check, spendCents int64) int64 {
-	award := t.uncheckedAward(spendCents)
-	if award > ledger.MaxAward {
-		check.Integer("spend_amount_cents", &spendCents, 0, t.largestSpend())
-		return 0
-	}
-	return award
-}
-
-// uncheckedAward applies the rule, and returns the largest number on overflow.
-func (t Type) uncheckedAward(spendCents int64) int64 {
-	if spendCents < t.MinSpendCents {
-		return 0
-	}
-	award := t.StampsPerTransaction
-	if t.RuleType == ledger.Points {
-		overflow, low := bits.Mul64(uint64(t.PointsPerUnit), uint64(spendCents/t.UnitCents))
-		award = int64(min(low, math.MaxInt64))
-		if overflow != 0 {
-			award = math.MaxInt64
-		}
-	}
-	if t.MaxAward != nil {
-		award = min(award, *t.MaxAward)
-	}
-	return award
-}
-
-// largestSpend returns the largest spend that earns at most ledger.MaxAward, of a type that can exceed it.
-func (t Type) largestSpend() int64 {
-	below := t.MinSpendCents - 1
-	if t.RuleType != ledger.Points {
-		return below
-	}
-	return max(below, ledger.MaxAward/t.PointsPerUnit*t.UnitCents+t.UnitCents-1)
+	earned := compute(check, &award.Rules{}, t.sale(Sale{SpendAmountCents: spendCents}), nil)
+	return earned.Total, check.Err()
 }
 
 // NewType describes a type to be created.
@@ -101,11 +57,15 @@ type EditType struct {
 	StampsPerTransaction core.Optional[int64]
 	MinSpendCents        core.Optional[int64]
 	MaxAward             core.Optional[int64] // null: no cap
+	ExcludedCategories   core.Optional[[]int64]
 
 	Malformed core.Fields
 }
 
-const maxTypeName = 100
+const (
+	maxTypeName = 100
+	maxExcluded = 100 // categories
+)
 
 func (n NewType) validate() (Type, error) {
 	check := core.NewCheck(n.Malformed)
@@ -122,11 +82,14 @@ func (n NewType) readRule(check *core.Check, t *Type) {
 	e.readRule(check, Type{Rule: n.Rule}, t)
 }
 
-func (e EditType) validate(old Type, used bool) (Type, error) {
+func (e EditType) validate(old lockedType) (Type, error) {
 	check := core.NewCheck(e.Malformed)
 	t := Type{ID: old.ID, Name: check.Text("name", e.Name.Or(&old.Name), maxTypeName)}
-	e.readRule(check, old, &t)
-	if used && t.RuleType != old.RuleType && check.OK("rule_type") {
+	e.readRule(check, old.Type, &t)
+	if slices.ContainsFunc(t.ExcludedCategories, func(id int64) bool { return !slices.Contains(old.Categories, id) }) {
+		check.Add("excluded_categories", core.InvalidChoice)
+	}
+	if old.Used && t.RuleType != old.RuleType && check.OK("rule_type") {
 		check.Add("rule_type", core.Violation{Rule: "fixed_after_sales"})
 	}
 	if active := e.Active.Or(&old.Active); active != nil {
@@ -150,6 +113,10 @@ func (e EditType) readRule(check *core.Check, old Type, t *Type) {
 		StampsPerTransaction: check.Integer("stamps_per_transaction", e.StampsPerTransaction.Or(&old.StampsPerTransaction), 0, most),
 		MinSpendCents:        check.Integer("min_spend_cents", e.MinSpendCents.Or(&old.MinSpendCents), 0, MaxSpendCents),
 		MaxAward:             e.MaxAward.Or(old.MaxAward),
+		ExcludedCategories:   slices.Compact(slices.Sorted(slices.Values(core.OrZero(e.ExcludedCategories.Or(&old.ExcludedCategories))))),
+	}
+	if len(t.ExcludedCategories) > maxExcluded {
+		check.Add("excluded_categories", core.MaxItems(maxExcluded))
 	}
 	if t.MaxAward != nil {
 		check.Integer("max_award", t.MaxAward, 1, ledger.MaxAward)
@@ -194,7 +161,7 @@ func (s *Service) EditType(ctx context.Context, by core.Actor, id int64, e EditT
 		if err != nil {
 			return Type{}, err
 		}
-		t, err := e.validate(old.Type, old.Used)
+		t, err := e.validate(old)
 		if err != nil {
 			return Type{}, err
 		}
@@ -203,14 +170,15 @@ func (s *Service) EditType(ctx context.Context, by core.Actor, id int64, e EditT
 		if t, err = db.One[Type](ctx, tx, updateTypeSQL, args); err != nil {
 			return Type{}, err
 		}
-		return t, t.log(tx, by, "transaction_type.edit", old.facts(), t.facts())
+		return t, errors.Join(promotion.RulesChanged(tx), t.log(tx, by, "transaction_type.edit", old.facts(), t.facts()))
 	})
 }
 
-// lockedType is a type that is being edited, and whether it has sales.
+// lockedType is a type that is being edited, whether it has sales, and the categories that it can exclude.
 type lockedType struct {
 	Type
-	Used bool
+	Used       bool
+	Categories []int64
 }
 
 // FindType returns a type, or core.ErrNotFound.
@@ -239,7 +207,8 @@ func (s *Service) SetTypeActive(ctx context.Context, by core.Actor, id int64, ac
 		if err != nil {
 			return Type{}, err
 		}
-		return t, t.log(tx, by, "transaction_type.edit", map[string]any{"active": !active}, map[string]any{"active": active})
+		return t, errors.Join(promotion.RulesChanged(tx),
+			t.log(tx, by, "transaction_type.edit", map[string]any{"active": !active}, map[string]any{"active": active}))
 	})
 }
 
@@ -247,6 +216,7 @@ func (t Type) args() db.Args {
 	return db.Args{
 		"name": t.Name, "rule_type": t.RuleType, "points_per_unit": t.PointsPerUnit, "unit_cents": t.UnitCents,
 		"stamps_per_transaction": t.StampsPerTransaction, "min_spend_cents": t.MinSpendCents, "max_award": t.MaxAward,
+		"excluded_categories": append([]int64{}, t.ExcludedCategories...),
 	}
 }
 
@@ -258,8 +228,12 @@ func (t Type) log(tx *db.Tx, by core.Actor, action string, old, now any) error {
 
 // facts returns a type's values for the audit log.
 func (t Type) facts() map[string]any {
-	return map[string]any{
+	facts := map[string]any{
 		"name": t.Name, "rule_type": t.RuleType, "active": t.Active, "points_per_unit": t.PointsPerUnit, "unit_cents": t.UnitCents,
 		"stamps_per_transaction": t.StampsPerTransaction, "min_spend_cents": t.MinSpendCents, "max_award": t.MaxAward,
 	}
+	if len(t.ExcludedCategories) > 0 {
+		facts["excluded_categories"] = t.ExcludedCategories
+	}
+	return facts
 }

@@ -7,8 +7,10 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 )
 
 var (
@@ -47,11 +49,12 @@ func VoidIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *s
 	if err := db.Queue(tx, ledger.VisitsCountedSQL, nil); err != nil {
 		return Transaction{}, err
 	}
-	t, err := db.One[Transaction](ctx, tx, statement, args)
+	voided, err := db.One[remembered](ctx, tx, statement, args)
 	if err != nil {
 		return Transaction{}, notVoided(ctx, tx, id, err)
 	}
-	if err := ledger.CountBack(tx, t.CustomerID, 1, t.LeftCents()); err != nil {
+	t := voided.Transaction
+	if err := voided.takeBack(ctx, tx, by, taken{visits: 1, cents: t.LeftCents(), award: t.LeftAward()}); err != nil {
 		return Transaction{}, err
 	}
 	err = audit.Write(tx, by, audit.Entry{
@@ -65,6 +68,48 @@ func VoidIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *s
 	return t, ledger.Queue(tx, by, ledger.Entry{
 		Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.LeftAward(), Kind: ledger.Reversal, Cause: &t.ID,
 	})
+}
+
+// remembered is a sale, and whether the account of its customer remembers it for a day's cap or a level.
+type remembered struct {
+	Transaction
+	Remembered bool
+}
+
+// taken is what a void or a refund takes back of a sale.
+type taken struct{ visits, cents, award int64 }
+
+// takeBack counts back what is taken of a sale. Where the account remembers sales, it is locked in a further round trip, and its
+// standing changes, too.
+func (r remembered) takeBack(ctx context.Context, tx *db.Tx, by core.Actor, t taken) error {
+	if !r.Remembered {
+		return ledger.CountBack(tx, r.CustomerID, t.visits, t.cents, nil)
+	}
+	var read RulesReading
+	var standing ledger.Standing
+	var earlier level.Changes
+	err := db.Together(ctx, tx, read.Reading(), ledger.LockStanding(&standing, r.CustomerID), earlier.Reading(r.CustomerID))
+	if err != nil {
+		return err
+	}
+	zone, levels := by.Tenant.TimeZone, read.Rules().Levels
+	day, today := core.DateOf(r.OccurredAt, zone), core.DateOf(tx.Now, zone)
+	counted := levels.Of(r.counted(r.RefundedCents))
+	if t.visits == 0 {
+		counted -= levels.Of(r.counted(r.RefundedCents + t.cents))
+	}
+	standing, settled := levels.Settle(award.Unearn(standing, r.RuleType, day, t.award), today)
+	standing, undone := levels.Undo(standing, day, today, counted, earlier.Dated(zone))
+	return errors.Join(
+		ledger.CountBack(tx, r.CustomerID, t.visits, t.cents, &standing),
+		level.Queue(tx, by, r.CustomerID, &r.ID, append(settled, undone...)))
+}
+
+// counted returns what of a sale counts for a level after refunds of an amount.
+func (t Transaction) counted(refundedCents int64) award.Counted {
+	return award.Counted{
+		Unit: t.RuleType, Base: t.BaseAward, EligibleCents: t.EligibleCents, SpendCents: t.SpendAmountCents, RefundedCents: refundedCents,
+	}
 }
 
 // checkReason returns a given reason without spaces around it, and refuses an empty one.

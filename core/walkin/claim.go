@@ -22,17 +22,33 @@ type Claimable struct {
 	SpendAmountCents int64
 	LocationName     *string
 	Unit             ledger.Unit `db:"rule_type"`
+	Award            int64       `db:"-"` // now, for a customer about whom nothing is known
+	claimableSale
+}
+
+// claimableSale is what the award of a till's sale is computed by.
+type claimableSale struct {
+	TypeID         int64
+	LocationID     *int64
+	EarningVersion int64
 	transaction.Rule
-	Award int64 `db:"-"`
 }
 
 func (s *Service) readClaimable(ctx context.Context, t core.Tenant, sql string, args db.Args) (Claimable, error) {
-	c, err := db.One[Claimable](ctx, s.db.Tenant(core.System(t, "claim page")), sql, args)
+	by := core.System(t, "claim page")
+	c, err := db.One[Claimable](ctx, s.db.Tenant(by), sql, args)
 	if err != nil {
 		return Claimable{}, err
 	}
-	c.Award, err = transaction.Type{RuleType: c.Unit, Rule: c.Rule}.Award(c.SpendAmountCents)
-	return c, err
+	by.Tenant.EarningVersion = c.EarningVersion // the business of the page may be a cached one
+	rules, err := s.sales.RulesNow(ctx, by)
+	if err != nil {
+		return Claimable{}, err
+	}
+	c.Award = transaction.Expect(rules, transaction.Type{ID: c.TypeID, RuleType: c.Unit, Rule: c.Rule}, transaction.Sale{
+		SpendAmountCents: c.SpendAmountCents, LocationID: c.LocationID,
+	}, by, s.db.Now()).Total
+	return c, nil
 }
 
 // browserTaker returns what is stored of a browser's cookie.

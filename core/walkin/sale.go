@@ -181,7 +181,7 @@ func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Of
 }
 
 func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till string, o Offer, check *core.Check) (Shown, error) {
-	err := s.sales.CheckIn(ctx, tx, transaction.Sale{
+	err := s.sales.CheckIn(ctx, tx, by, transaction.Sale{
 		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID,
 	}, check)
 	if err != nil {

@@ -143,10 +143,11 @@ const deleteOldPINsSQL = `
 // A till's sale and its earning rule, for a browser that can claim it.
 const (
 	selectClaimable = `
-	select p.id, p.spend_amount_cents, l.name as location_name, t.rule_type, t.points_per_unit, t.unit_cents,
-		t.stamps_per_transaction, t.min_spend_cents, t.max_award
+	select p.id, p.spend_amount_cents, p.location_id, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
+		t.stamps_per_transaction, t.min_spend_cents, t.max_award, t.excluded_categories, n.earning_version
 	from loyalty.pin p
 	join loyalty.transaction_type t on t.tenant_id = p.tenant_id and t.id = p.transaction_type_id
+	join loyalty.tenant n on n.id = p.tenant_id
 	left join loyalty.location l on l.tenant_id = p.tenant_id and l.id = p.location_id
 	where p.tenant_id = @tenant_id
 		and p.direction = 'till'`

@@ -131,7 +131,7 @@ prepare platformList as
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
     coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-    coalesce(n.programme, '{}') as programme
+    coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version
   from loyalty.audit_page(
     of_tenant => $1,
     of_actions => $2::text[],

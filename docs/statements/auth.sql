@@ -71,7 +71,7 @@ prepare findSessionSQL as
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
     coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-    coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height, s.data, s.last_seen_at, s.staff_id,
+    coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version, look.colour, look.logo_hash, look.logo_width, look.logo_height, s.data, s.last_seen_at, s.staff_id,
     p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
     coalesce(p.role, '') as role, c.totp_secret is not null as two_factor
   from loyalty.tenant n
@@ -96,7 +96,7 @@ prepare findAdminSessionSQL as
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
     coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-    coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height, s.data, s.last_seen_at, s.staff_id,
+    coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version, look.colour, look.logo_hash, look.logo_width, look.logo_height, s.data, s.last_seen_at, s.staff_id,
     p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
     coalesce(p.role, '') as role, c.totp_secret is not null as two_factor
   from loyalty.session s

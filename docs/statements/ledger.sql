@@ -467,14 +467,16 @@ prepare giveBackSQL as
   select 1 / count(*)
   from moved;
 
--- balancesSQL (core/ledger/merge.go), for LockPair: LockPair locks and settles the accounts of a duplicate and of the
--- customer who is kept, and returns the duplicate's balances.
--- $1=tenant_id $2=customer
-prepare balancesSQL as
-  select points, stamps
-  from loyalty.account
-  where tenant_id = $1
-    and customer_id = $2;
+-- pairSQL (core/ledger/merge.go), for LockPair: LockPair locks and settles the accounts of a duplicate and of the
+-- customer who is kept, and returns them.
+-- $1=tenant_id $2=merged $3=kept
+prepare pairSQL as
+  select a.customer_id, a.points, a.stamps, coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
+  from loyalty.account a
+  where a.tenant_id = $1
+    and a.customer_id in ($2, $3);
 
 -- mergeSQL (core/ledger/merge.go): The accounts are locked and settled, so the duplicate's balances are the arguments.
 -- $1=points $2=stamps $3=tenant_id $4=merged $5=kept $6=now $7=merge $8=actor_kind $9=actor_id $10=actor_name
@@ -878,8 +880,8 @@ prepare deductOrFailSQL as
 prepare VisitsCountedSQL as
   select set_config('app.visits_counted', 'yes', true) as set;
 
--- countVisitSQL (core/ledger/sql.go), for CountVisit: CountVisit queues the count of a sale in its customer's account:
--- its visit at an instant and its spend in cents.
+-- countVisitSQL (core/ledger/sql.go), for count: count queues a change of an account's visits and spend, and of its
+-- standing.
 -- $1=visits $2=spend $3=points_idle_on $4=stamps_idle_on $5=tenant_id $6=customer
 prepare countVisitSQL as
   update loyalty.account
@@ -889,3 +891,54 @@ prepare countVisitSQL as
     stamps_idle_on = greatest(stamps_idle_on, $4::date)
   where tenant_id = $5
     and customer_id = $6;
+
+-- countKnownSQL (core/ledger/sql.go), for count: count queues a change of an account's visits and spend, and of its
+-- standing.
+-- $1=visits $2=spend $3=points_idle_on $4=stamps_idle_on $5=earned_on $6=earned_points $7=earned_stamps $8=level_year
+-- $9=level_sum $10=level_sum_before $11=level_id $12=level_until $13=level_by $14=tenant_id $15=customer
+prepare countKnownSQL as
+  update loyalty.account
+  set visits = visits + $1,
+    spent_cents = spent_cents + $2::bigint,
+    points_idle_on = greatest(points_idle_on, $3::date),
+    stamps_idle_on = greatest(stamps_idle_on, $4::date),
+    earned_on = $5::date,
+    earned_points = $6::bigint,
+    earned_stamps = $7::bigint,
+    level_year = $8::int,
+    level_sum = $9::bigint,
+    level_sum_before = $10::bigint,
+    level_id = $11::bigint,
+    level_until = $12::date,
+    level_by = $13::text
+  where tenant_id = $14
+    and customer_id = $15;
+
+-- standingSQL (core/ledger/standing.go), for LockStanding: LockStanding returns a reading that locks an account.
+-- $1=tenant_id $2=customer
+prepare standingSQL as
+  select coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
+  from loyalty.account a
+  where a.tenant_id = $1
+    and a.customer_id = $2
+  for no key update;
+
+-- keepStandingSQL (core/ledger/standing.go), for KeepStanding: KeepStanding queues the new standing of an account that
+-- is locked.
+-- $1=earned_on $2=earned_points $3=earned_stamps $4=level_year $5=level_sum $6=level_sum_before $7=level_id
+-- $8=level_until $9=level_by $10=tenant_id $11=customer
+prepare keepStandingSQL as
+  update loyalty.account
+  set earned_on = $1::date,
+    earned_points = $2::bigint,
+    earned_stamps = $3::bigint,
+    level_year = $4::int,
+    level_sum = $5::bigint,
+    level_sum_before = $6::bigint,
+    level_id = $7::bigint,
+    level_until = $8::date,
+    level_by = $9::text
+  where tenant_id = $10
+    and customer_id = $11;

@@ -15,7 +15,7 @@ prepare activeTenantsSQL as
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
     coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-    coalesce(n.programme, '{}') as programme
+    coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version
   from loyalty.tenant n
   where n.status = 'active'
   order by n.id;
@@ -536,7 +536,7 @@ prepare activeTenantSQL as
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
     coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-    coalesce(n.programme, '{}') as programme
+    coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version
   from loyalty.tenant n
   where n.id = $1
     and n.status = 'active';

@@ -51,7 +51,7 @@ prepare servedBySlugSQL as
     coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
     coalesce(n.confirm_above_cents, 0) as confirm_above_cents, coalesce(n.status, 'active') <> 'active' as suspended,
     coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-    coalesce(n.programme, '{}') as programme, look.colour, look.logo_hash, look.logo_width, look.logo_height
+    coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version, look.colour, look.logo_hash, look.logo_width, look.logo_height
   from loyalty.tenant n
   left join lateral loyalty.theme(n.id) look on true
   where n.slug = $1;

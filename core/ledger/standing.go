@@ -1,0 +1,115 @@
+package ledger
+
+import (
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Standing is what an account remembers for awards and levels, apart from balances. core/award computes with it.
+type Standing struct {
+	Visits int64 // completed sales
+
+	EarnedOn     *time.Time // a local day; nil: none yet
+	EarnedPoints int64      // by sales of that day
+	EarnedStamps int64
+
+	LevelYear      *int  // of the programme; nil: no sale was counted
+	LevelSum       int64 // what counts of that year's sales
+	LevelSumBefore int64 // and of the year's before
+	LevelID        *int64
+	LevelUntil     *time.Time // the last day of the level; nil: it has none
+	LevelBy        *LevelBy   // nil: no level
+}
+
+// LevelBy says how a customer got their level.
+type LevelBy string
+
+// The ways.
+const (
+	LevelEarned   LevelBy = "earned"
+	LevelByHand   LevelBy = "hand"
+	LevelImported LevelBy = "import"
+)
+
+// StandingColumns selects a Standing from an account a.
+const StandingColumns = `coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+		a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+		a.level_id, a.level_until, a.level_by`
+
+const standingSQL = `
+	select ` + StandingColumns + `
+	from loyalty.account a
+	where a.tenant_id = @tenant_id
+		and a.customer_id = @customer
+	for no key update`
+
+// LockStanding returns a reading that locks an account. What else depends on it is read by a later statement, because one that
+// waited for the lock would still read what was before.
+func LockStanding(to *Standing, customer core.ID) db.Reading {
+	return db.OneInto(to, standingSQL, db.Args{"customer": customer})
+}
+
+const (
+	keepStandingSQL = `
+	update loyalty.account
+	set ` + setStanding + ofCustomer
+
+	setStanding = `earned_on = @earned_on::date,
+		earned_points = @earned_points::bigint,
+		earned_stamps = @earned_stamps::bigint,
+		level_year = @level_year::int,
+		level_sum = @level_sum::bigint,
+		level_sum_before = @level_sum_before::bigint,
+		level_id = @level_id::bigint,
+		level_until = @level_until::date,
+		level_by = @level_by::text`
+)
+
+// KeepStanding queues the new standing of an account that is locked. Its visits aren't changed (CountVisit).
+func KeepStanding(tx *db.Tx, customer core.ID, s Standing) error {
+	args := db.Args{"customer": customer}
+	s.add(args)
+	return db.Queue(tx, keepStandingSQL, args)
+}
+
+// add adds the columns of a standing to the arguments of a statement.
+func (s Standing) add(args db.Args) {
+	args["earned_on"], args["earned_points"], args["earned_stamps"] = s.EarnedOn, s.EarnedPoints, s.EarnedStamps
+	args["level_year"], args["level_sum"], args["level_sum_before"] = s.LevelYear, s.LevelSum, s.LevelSumBefore
+	args["level_id"], args["level_until"], args["level_by"] = s.LevelID, s.LevelUntil, s.LevelBy
+}
+
+// keptStanding is a standing as AwardEachKnown reads it.
+type keptStanding struct {
+	Place          int     `json:"place"`
+	EarnedOn       *string `json:"earned_on"`
+	EarnedPoints   int64   `json:"earned_points"`
+	EarnedStamps   int64   `json:"earned_stamps"`
+	LevelYear      *int    `json:"level_year"`
+	LevelSum       int64   `json:"level_sum"`
+	LevelSumBefore int64   `json:"level_sum_before"`
+	LevelID        *int64  `json:"level_id"`
+	LevelUntil     *string `json:"level_until"`
+	LevelBy        *string `json:"level_by"`
+}
+
+// StandingsJSON returns the argument "standings" of AwardEachKnown: those of sales in their order.
+func StandingsJSON(standings []Standing) any {
+	kept := make([]keptStanding, len(standings))
+	for i, s := range standings {
+		kept[i] = keptStanding{
+			i + 1, dayText(s.EarnedOn), s.EarnedPoints, s.EarnedStamps,
+			s.LevelYear, s.LevelSum, s.LevelSumBefore, s.LevelID, dayText(s.LevelUntil), (*string)(s.LevelBy),
+		}
+	}
+	return kept
+}
+
+func dayText(day *time.Time) *string {
+	if day == nil {
+		return nil
+	}
+	return new(day.Format(time.DateOnly))
+}

@@ -1,0 +1,67 @@
+package level
+
+import (
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/db"
+)
+
+const insertChangeSQL = `
+	insert into loyalty.level_change (tenant_id, id, customer_id, from_level, to_level, reason, cause, note, from_until, until,
+		actor_kind, actor_id, actor_name, created_at)
+	values (@tenant_id, @id, @customer, @from, @to, @reason, @cause, @note, @from_until, @until,
+		@actor_kind, @actor_id, @actor_name, @now)`
+
+// Queue queues changes of a customer's level, whose account the transaction has locked. The account's standing
+// changes with them (ledger.KeepStanding).
+func Queue(tx *db.Tx, by core.Actor, customer core.ID, cause *core.ID, changes []award.Change) error {
+	for _, c := range changes {
+		err := db.Queue(tx, insertChangeSQL, db.Args{
+			"id": core.NewID(tx.Now), "customer": customer, "from": c.From, "to": c.To, "reason": c.Reason, "cause": cause, "note": c.Note,
+			"from_until": c.FromUntil, "until": c.Until, "actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The newest ones are enough to see how the customer got the level that they have: each of this year's is of a higher level.
+const changesSQL = `
+	select from_level, to_level, reason, from_until, until, note, created_at
+	from loyalty.level_change
+	where tenant_id = @tenant_id
+		and customer_id = @customer
+	order by id desc
+	limit 50`
+
+// Changes are the newest changes of a customer's level.
+type Changes struct{ stored []storedChange }
+
+type storedChange struct {
+	FromLevel, ToLevel *int64
+	Reason             award.Reason
+	FromUntil, Until   *time.Time
+	Note               *string
+	CreatedAt          time.Time
+}
+
+// Reading returns a reading of them.
+func (c *Changes) Reading(customer core.ID) db.Reading {
+	return db.AllInto(&c.stored, changesSQL, db.Args{"customer": customer})
+}
+
+// Dated returns them, the newest first, with their local days.
+func (c *Changes) Dated(zone *time.Location) []award.Dated {
+	dated := make([]award.Dated, len(c.stored))
+	for i, s := range c.stored {
+		dated[i] = award.Dated{
+			Change: award.Change{From: s.FromLevel, To: s.ToLevel, Reason: s.Reason, FromUntil: s.FromUntil, Until: s.Until, Note: s.Note},
+			On:     core.DateOf(s.CreatedAt, zone),
+		}
+	}
+	return dated
+}
