@@ -9,10 +9,18 @@ import (
 )
 
 const insertChangeSQL = `
-	insert into loyalty.level_change (tenant_id, id, customer_id, from_level, to_level, reason, cause, note, from_until, until,
+	insert into loyalty.level_change (tenant_id, id, customer_id, seq, from_level, to_level, reason, cause, note, from_until, until,
 		actor_kind, actor_id, actor_name, created_at)
-	values (@tenant_id, @id, @customer, @from, @to, @reason, @cause, @note, @from_until, @until,
-		@actor_kind, @actor_id, @actor_name, @now)`
+	select c.tenant_id, @id, c.id, 1 + coalesce((
+			select max(seq)
+			from loyalty.level_change
+			where tenant_id = @tenant_id
+				and customer_id = @customer
+		), 0), @from, @to, @reason, @cause, @note, @from_until, @until,
+		@actor_kind, @actor_id, @actor_name, @now
+	from loyalty.customer c
+	where c.tenant_id = @tenant_id
+		and c.id = @customer`
 
 // Queue queues changes of a customer's level, whose account the transaction has locked. The account's standing
 // changes with them (ledger.KeepStanding).
@@ -35,7 +43,7 @@ const changesSQL = `
 	from loyalty.level_change
 	where tenant_id = @tenant_id
 		and customer_id = @customer
-	order by id desc
+	order by seq desc
 	limit 50`
 
 // Changes are the newest changes of a customer's level.

@@ -11,13 +11,21 @@ deallocate all;
 
 -- insertChangeSQL (core/level/change.go), for Queue: Queue queues changes of a customer's level, whose account the
 -- transaction has locked.
--- $1=tenant_id $2=id $3=customer $4=from $5=to $6=reason $7=cause $8=note $9=from_until $10=until $11=actor_kind
+-- $1=id $2=tenant_id $3=customer $4=from $5=to $6=reason $7=cause $8=note $9=from_until $10=until $11=actor_kind
 -- $12=actor_id $13=actor_name $14=now
 prepare insertChangeSQL as
-  insert into loyalty.level_change (tenant_id, id, customer_id, from_level, to_level, reason, cause, note, from_until, until,
+  insert into loyalty.level_change (tenant_id, id, customer_id, seq, from_level, to_level, reason, cause, note, from_until, until,
     actor_kind, actor_id, actor_name, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-    $11, $12, $13, $14);
+  select c.tenant_id, $1, c.id, 1 + coalesce((
+      select max(seq)
+      from loyalty.level_change
+      where tenant_id = $2
+        and customer_id = $3
+    ), 0), $4, $5, $6, $7, $8, $9, $10,
+    $11, $12, $13, $14
+  from loyalty.customer c
+  where c.tenant_id = $2
+    and c.id = $3;
 
 -- changesSQL (core/level/change.go): The newest ones are enough to see how the customer got the level that they have:
 -- each of this year's is of a higher level.
@@ -27,5 +35,5 @@ prepare changesSQL as
   from loyalty.level_change
   where tenant_id = $1
     and customer_id = $2
-  order by id desc
+  order by seq desc
   limit 50;
