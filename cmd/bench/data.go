@@ -67,6 +67,31 @@ func (b *bench) letPointsEnd(ctx context.Context, of *business, months int) {
 	}
 }
 
+// letCustomersRise has sales of a business earn by its customers' levels, within a cap for each day, and more for first visits; or by
+// their types alone. Sums of levels are those of some of the sales only, as while they are being counted.
+func (b *bench) letCustomersRise(ctx context.Context, of *business, on bool) {
+	b.exec(ctx, `
+		insert into loyalty.level (tenant_id, name, rank, threshold, percent)
+		select $1, name, rank, threshold, percent
+		from (values ('Member', 0, 0, 100), ('Silver', 1, 500, 110), ('Gold', 2, 5000, 150)) l (name, rank, threshold, percent)
+		where not exists (select from loyalty.level where tenant_id = $1)`, of.ID)
+	b.exec(ctx, `
+		insert into loyalty.level_programme (tenant_id, basis, period, starts_on, counting, begun_at, updated_at)
+		values ($1, 'points', 'year', current_date, true, now(), now())
+		on conflict (tenant_id) do nothing`, of.ID)
+	b.exec(ctx, `
+		insert into loyalty.promotion (tenant_id, name, unit, extra, audience, starts_on, created_at)
+		select $1, 'Welcome', 'points', 10, 'first_visit', current_date, now()
+		where not exists (select from loyalty.promotion where tenant_id = $1)`, of.ID)
+	b.exec(ctx, "update loyalty.level_programme set active = $2 where tenant_id = $1", of.ID, on)
+	b.exec(ctx, "update loyalty.promotion set active = $2 where tenant_id = $1", of.ID, on)
+	b.exec(ctx, `
+		update loyalty.tenant
+		set points_day_cap = case when $2 then 1000000 end,
+			earning_version = earning_version + 1
+		where id = $1`, of.ID, on)
+}
+
 // createLargeBusiness creates the large business on first use.
 func (b *bench) createLargeBusiness(ctx context.Context) *business {
 	if b.largeBusiness == nil {

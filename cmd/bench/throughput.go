@@ -26,13 +26,14 @@ const (
 	delayed = "with 5 ms to the database"
 	small   = "for 1000 businesses"
 	ending  = "with a last day" // of the points that sales earn
+	knowing = "by level"        // with a cap for each customer's day, and more for first visits
 )
 
 // usualRows are measured unless others are named. Small businesses come last: with them, PostgreSQL expects few rows
 // of every business.
 var usualRows = []string{
 	"record 32 " + steady,
-	"record 1", "record 32", "record 32 " + ending, "record 128",
+	"record 1", "record 32", "record 32 " + ending, "record 32 " + knowing, "record 128",
 	"read 1", "read 32", "read 128",
 	"both 32",
 	"record 32 " + delayed, "read 32 " + delayed,
@@ -40,11 +41,12 @@ var usualRows = []string{
 }
 
 // What is added to the name of a row for what the product is compared with, besides pgbench: the earlier build,
-// the bare handler, and the product itself where points never end.
+// the bare handler, and the product itself where points never end or awards are of no customer's own.
 const (
 	before  = " before"
 	bare    = " " + bareCommand
 	without = ", or none"
+	plainly = ", or by the type alone"
 )
 
 // Scripts of pgbench on the lean tables.
@@ -64,6 +66,8 @@ var ratioGoals = map[string]float64{
 	"record 1" + before:               0.97,
 	"record 32 " + ending + before:    0.97,
 	"record 32 " + ending + without:   0.97,
+	"record 32 " + knowing + before:   0.85,
+	"record 32 " + knowing + plainly:  0.85,
 	"read 1" + before:                 0.97,
 	"record 32 " + small + before:     1,
 	"read 32 " + small + before:       1,
@@ -86,6 +90,20 @@ func (b *bench) measureThroughput(ctx context.Context) {
 		results = append(results, b.byTurns(ctx, turns, b.throughput(ctx, name, lean))...)
 	}
 	printTable("throughput", results)
+}
+
+// withoutRules names the same business without the rules of a variant.
+var withoutRules = map[string]string{ending: without, knowing: plainly}
+
+// rulesOf returns what sets the rules of a variant, and what takes them away; nil: it has none.
+func (b *bench) rulesOf(variant string) (set, remove func(context.Context)) {
+	switch variant {
+	case ending:
+		return func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 12) }, func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 0) }
+	case knowing:
+		return func(ctx context.Context) { b.letCustomersRise(ctx, b.business, true) }, func(ctx context.Context) { b.letCustomersRise(ctx, b.business, false) }
+	}
+	return nil, nil
 }
 
 // throughput returns a row by its name: the build to measure and what it is compared with. The earlier build serves the
@@ -118,15 +136,14 @@ func (b *bench) throughput(ctx context.Context, name, lean string) (row []scenar
 		s.name, s.on = name+suffix, b.newServer(ctx, databaseURL, command...)
 		row = append(row, s)
 	}
-	if variant == ending {
-		s.prepare = func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 12) }
-	}
+	with, plain := b.rulesOf(variant)
+	s.prepare = with
 	add("", url, builtProduct, "serve")
-	if variant == ending {
-		s.prepare = func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 0) } // an earlier build may know no rule
-		never := row[0]
-		never.name, never.prepare = name+without, s.prepare
-		row = append(row, never)
+	if plain != nil {
+		s.prepare = plain // an earlier build may know no rule
+		without := row[0]
+		without.name, without.prepare = name+withoutRules[variant], plain
+		row = append(row, without)
 	}
 	if b.against != "" {
 		add(before, url, b.against, "serve")
