@@ -262,19 +262,22 @@ func (l Levels) Undo(s ledger.Standing, day, today time.Time, amount int64, chan
 		return s, nil
 	}
 	s = l.Count(s, day, today, -amount)
-	sum := l.best(s, today)
-	had, until := s.LevelID, s.LevelUntil
-	for _, c := range changes {
-		level := l.Find(had)
-		if level == nil || !same(c.To, had) || c.Reason != Rose || level.Threshold <= sum || l.YearOf(c.On) != l.YearOf(today) {
+	sum, steps := l.best(s, today), stepsOf(changes)
+	if !same(steps[len(steps)-1].To, s.LevelID) {
+		return s, nil // a level that has just been settled
+	}
+	for n := len(steps); n > 1; n = len(steps) {
+		last := l.Find(steps[n-1].To)
+		if last == nil || steps[n-1].Reason != Rose || last.Threshold <= sum || l.YearOf(steps[n-1].On) != l.YearOf(today) {
 			break
 		}
-		had, until = c.From, c.FromUntil
+		steps = steps[:n-1]
 	}
-	if same(had, s.LevelID) {
+	had := steps[len(steps)-1]
+	if same(had.To, s.LevelID) {
 		return s, nil
 	}
-	to, until := l.Find(had), until
+	to, until := l.Find(had.To), had.Until
 	if until != nil && until.Before(today) {
 		to = nil
 	}
@@ -282,6 +285,32 @@ func (l Levels) Undo(s ledger.Standing, day, today time.Time, amount int64, chan
 		to, until = reached, l.untilNextYear(today)
 	}
 	return s, []Change{l.change(&s, to, Undone, until)}
+}
+
+// stepsOf returns the changes by which a customer got the level that they have, one above the other: a level that was reached
+// is above the one before, and one that was undone leaves those below. What the customer had before the oldest change is the first
+// step.
+func stepsOf(newestFirst []Dated) []Dated {
+	steps := []Dated{{}}
+	for i, c := range slices.Backward(newestFirst) {
+		if i == len(newestFirst)-1 {
+			steps = []Dated{{Change: Change{To: c.From, Until: c.FromUntil}}}
+		}
+		switch c.Reason {
+		case Rose:
+			steps = append(steps, c)
+		case Undone:
+			for len(steps) > 1 && !same(steps[len(steps)-1].To, c.To) {
+				steps = steps[:len(steps)-1]
+			}
+			if !same(steps[len(steps)-1].To, c.To) {
+				steps = append(steps[:0], c)
+			}
+		case Kept, Dropped, ByHand, Imported, Merged, NewRules:
+			steps = append(steps[:0], c)
+		}
+	}
+	return steps
 }
 
 // Dated is a stored change and its local day.
