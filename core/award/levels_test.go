@@ -17,8 +17,10 @@ func levels(month time.Month, day int) award.Levels {
 	return award.Levels{
 		LevelRules: award.LevelRules{Basis: award.BySpend, Period: award.ByYear, Month: month, Day: day, Drops: true},
 		All: []award.Level{
-			{ID: 1, Name: "Member", Percent: 100}, {ID: 2, Name: "Silver", Rank: 1, Threshold: 100, Percent: 100},
-			{ID: 3, Name: "Gold", Rank: 2, Threshold: 300, Percent: 100}, {ID: 4, Name: "Black", Rank: 3, Threshold: 1000, Percent: 100},
+			{ID: 1, Name: "Member", Percent: 100},
+			{ID: 2, Name: "Silver", Rank: 1, Threshold: 100, Percent: 100},
+			{ID: 3, Name: "Gold", Rank: 2, Threshold: 300, Percent: 100},
+			{ID: 4, Name: "Black", Rank: 3, Threshold: 1000, Percent: 100},
 		},
 	}
 }
@@ -127,27 +129,52 @@ func TestLevels(t *testing.T) {
 			[]string{"2026-05-01: Gold reached, 2027-12-31", "2030-03-01: Member dropped, for good"},
 		},
 		"a void of the sale that reached it": {
-			func(c *life) { c.sell("2026-05-01", 99); c.sell("2026-06-01", 1); c.undo("2026-06-02", "2026-06-01", 1) },
+			func(c *life) {
+				c.sell("2026-05-01", 99)
+				c.sell("2026-06-01", 1)
+				c.undo("2026-06-02", "2026-06-01", 1)
+			},
 			[]string{"2026-06-01: Silver reached, 2027-12-31", "2026-06-02: Member void, for good"},
 		},
 		"a void of an earlier one": {
-			func(c *life) { c.sell("2026-05-01", 99); c.sell("2026-06-01", 250); c.undo("2026-06-02", "2026-05-01", 99) },
+			func(c *life) {
+				c.sell("2026-05-01", 99)
+				c.sell("2026-06-01", 250)
+				c.undo("2026-06-02", "2026-05-01", 99)
+			},
 			[]string{"2026-06-01: Gold reached, 2027-12-31", "2026-06-02: Silver void, 2027-12-31"},
 		},
 		"a void that leaves what is reached": {
-			func(c *life) { c.sell("2026-05-01", 150); c.sell("2026-06-01", 20); c.undo("2026-06-02", "2026-06-01", 20) },
+			func(c *life) {
+				c.sell("2026-05-01", 150)
+				c.sell("2026-06-01", 20)
+				c.undo("2026-06-02", "2026-06-01", 20)
+			},
 			[]string{"2026-05-01: Silver reached, 2027-12-31"},
 		},
 		"a void returns what the customer had before, if it hasn't ended": {
-			func(c *life) { c.sell("2026-05-01", 100); c.sell("2027-05-01", 300); c.undo("2027-05-02", "2027-05-01", 300) },
+			func(c *life) {
+				c.sell("2026-05-01", 100)
+				c.sell("2027-05-01", 300)
+				c.undo("2027-05-02", "2027-05-01", 300)
+			},
 			[]string{"2026-05-01: Silver reached, 2027-12-31", "2027-05-01: Gold reached, 2028-12-31", "2027-05-02: Silver void, 2027-12-31"},
 		},
 		"a void of a sale of the last year leaves it until its day": {
-			func(c *life) { c.sell("2026-05-01", 100); c.undo("2027-05-02", "2026-05-01", 100); c.settle("2028-01-01") },
+			func(c *life) {
+				c.sell("2026-05-01", 100)
+				c.undo("2027-05-02", "2026-05-01", 100)
+				c.settle("2028-01-01")
+			},
 			[]string{"2026-05-01: Silver reached, 2027-12-31", "2028-01-01: Member dropped, for good"},
 		},
 		"a void of two steps at once": {
-			func(c *life) { c.sell("2026-05-01", 100); c.sell("2026-06-01", 200); c.undo("2026-06-02", "2026-05-01", 100); c.undo("2026-06-02", "2026-06-01", 200) },
+			func(c *life) {
+				c.sell("2026-05-01", 100)
+				c.sell("2026-06-01", 200)
+				c.undo("2026-06-02", "2026-05-01", 100)
+				c.undo("2026-06-02", "2026-06-01", 200)
+			},
 			[]string{
 				"2026-05-01: Silver reached, 2027-12-31", "2026-06-01: Gold reached, 2027-12-31",
 				"2026-06-02: Silver void, 2027-12-31", "2026-06-02: Member void, for good",
@@ -158,11 +185,22 @@ func TestLevels(t *testing.T) {
 			[]string{"2026-05-02: Silver rules, 2027-12-31"},
 		},
 		"a higher threshold takes nothing before its day": {
-			func(c *life) { c.sell("2026-05-01", 100); c.All[1].Threshold = 200; c.sell("2027-12-31", 1); c.settle("2028-01-01") },
+			func(c *life) {
+				c.sell("2026-05-01", 100)
+				c.All[1].Threshold = 200
+				c.sell("2027-12-31", 1)
+				c.settle("2028-01-01")
+			},
 			[]string{"2026-05-01: Silver reached, 2027-12-31", "2028-01-01: Member dropped, for good"},
 		},
 		"a retired level stays until its day": {
-			func(c *life) { c.sell("2026-05-01", 300); c.sell("2027-05-01", 300); c.All[2].Retired = true; c.sell("2027-06-01", 1); c.settle("2028-01-01") },
+			func(c *life) {
+				c.sell("2026-05-01", 300)
+				c.sell("2027-05-01", 300)
+				c.All[2].Retired = true
+				c.sell("2027-06-01", 1)
+				c.settle("2028-01-01")
+			},
 			[]string{"2026-05-01: Gold reached, 2027-12-31", "2028-01-01: Silver dropped, 2028-12-31"},
 		},
 		"nothing drops": {
@@ -170,7 +208,12 @@ func TestLevels(t *testing.T) {
 			[]string{"2026-05-01: Gold reached, for good"},
 		},
 		"of all time": {
-			func(c *life) { c.Period = award.AllTime; c.sell("2020-05-01", 60); c.sell("2026-05-01", 60); c.settle("2040-01-01") },
+			func(c *life) {
+				c.Period = award.AllTime
+				c.sell("2020-05-01", 60)
+				c.sell("2026-05-01", 60)
+				c.settle("2040-01-01")
+			},
 			[]string{"2026-05-01: Silver reached, for good"},
 		},
 		"lower by hand, until a sale reaches another level": {
