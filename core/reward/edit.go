@@ -3,6 +3,7 @@ package reward
 import (
 	"context"
 	"errors"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -22,6 +23,11 @@ type Edit struct {
 	Picture     core.Optional[[]byte] // null removes it
 	Active      core.Optional[bool]
 
+	MinLevelID     core.Optional[int64]     // null: all customers
+	MaxPerCustomer core.Optional[int64]     // null: no limit
+	StartsOn       core.Optional[time.Time] // null: no first day
+	EndsOn         core.Optional[time.Time] // null: no last day
+
 	Malformed core.Fields // what the front end could not read
 }
 
@@ -32,6 +38,7 @@ func (e Edit) validate(old Reward, shown *picture.Picture) (Reward, error) {
 		Name: core.OrZero(e.Name.Or(&old.Name)), Description: core.OrZero(e.Description.Or(old.Description)),
 		PointsCost: e.PointsCost.Or(old.PointsCost), StampsCost: e.StampsCost.Or(old.StampsCost), CostCents: e.CostCents.Or(old.CostCents),
 		ValueCents: e.ValueCents.Or(old.ValueCents),
+		Terms:      Terms{e.MinLevelID.Or(old.MinLevelID), e.MaxPerCustomer.Or(old.MaxPerCustomer), e.StartsOn.Or(old.StartsOn), e.EndsOn.Or(old.EndsOn)},
 	}.read(check)
 	if r.PictureHash = old.PictureHash; e.Picture.Set {
 		r.PictureHash = shown.HexHash()
@@ -66,7 +73,11 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if err != nil {
 			return Reward{}, err
 		}
+		if err := r.checkLevel(ctx, tx, old.Terms); err != nil {
+			return Reward{}, err
+		}
 		r, err = db.One[Reward](ctx, tx, updateSQL, db.Args{
+			"min_level": r.MinLevelID, "max_per_customer": r.MaxPerCustomer, "starts_on": r.StartsOn, "ends_on": r.EndsOn,
 			"id": id, "name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
 			"cost_cents": r.CostCents, "value_cents": r.ValueCents, "picture": r.PictureHash, "active": r.Active,
 		})

@@ -58,7 +58,7 @@ type RedeemRequest struct {
 }
 
 // Redeem exchanges a customer's points or stamps for a reward. It takes a unit of stock, then the cost,
-// and creates a pending redemption. An insufficient balance is reported before an empty stock. A reward
+// and creates a pending redemption. A refusal by the reward's Terms comes first, and an insufficient balance before an empty stock. A reward
 // with limited stock is locked until the commit. unread is what the front end could not read.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, o RedeemRequest, unread core.Fields, once *core.Once[Redemption]) (core.Reply[Redemption], error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Redemption, error) {
@@ -79,6 +79,9 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest, chec
 	if err := check.Err(); err != nil {
 		return Redemption{}, err
 	}
+	if err := found.RefusalOn(core.DateOf(tx.Now, by.Tenant.TimeZone)); err != nil {
+		return Redemption{}, err
+	}
 	if by.Kind == core.ByStaff { // pages ask the staff to check the phone number of a new card
 		if err := customer.Checked(tx, buyer); err != nil {
 			return Redemption{}, err
@@ -86,7 +89,13 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest, chec
 	}
 	unit, cost := found.price()
 	tookStock, err := takeStock(ctx, tx, reward, found.Stock)
-	if errors.Is(err, ErrOutOfStock) && found.balance(unit) < cost {
+	if err != nil && !errors.Is(err, ErrOutOfStock) {
+		return Redemption{}, err
+	}
+	if refusal := found.admit(ctx, tx, by, buyer, reward); refusal != nil { // after the reward, which is locked first
+		return Redemption{}, refusal
+	}
+	if err != nil && found.balance(unit) < cost {
 		return Redemption{}, ledger.Insufficient(unit)
 	}
 	if err != nil {

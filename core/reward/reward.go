@@ -30,6 +30,7 @@ type Reward struct {
 	Active      bool
 	CreatedAt   time.Time
 	LowStock    bool // some left, but no more than the business's notifications call low
+	Terms
 }
 
 // Price returns the unit and the cost.
@@ -50,6 +51,7 @@ type New struct {
 	CostCents   *int64
 	ValueCents  *int64
 	Picture     *[]byte // a PNG, JPEG or WebP file; nil: none
+	Terms
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -85,6 +87,7 @@ func (n New) read(check *core.Check) Reward {
 		Name:        check.Text("name", &n.Name, maxName),
 		Description: check.OptionalText("description", &n.Description, maxDescription),
 		PointsCost:  n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, CostCents: n.CostCents, ValueCents: n.ValueCents,
+		Terms: n.Terms.read(check),
 	}
 	switch {
 	case n.PointsCost != nil && n.StampsCost != nil:
@@ -127,7 +130,11 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once
 		return core.Reply[Reward]{}, err
 	}
 	return db.In(ctx, s.db.Tenant(by), db.Once(ctx, by, once, func(tx *db.Tx) (Reward, error) {
+		if err := r.checkLevel(ctx, tx, Terms{}); err != nil {
+			return Reward{}, err
+		}
 		r, err := db.One[Reward](ctx, tx, insertSQL, db.Args{
+			"min_level": r.MinLevelID, "max_per_customer": r.MaxPerCustomer, "starts_on": r.StartsOn, "ends_on": r.EndsOn,
 			"id": core.NewID(tx.Now), "name": r.Name, "description": r.Description,
 			"points_cost": r.PointsCost, "stamps_cost": r.StampsCost, "stock": r.Stock, "cost_cents": r.CostCents, "value_cents": r.ValueCents,
 			"picture": r.PictureHash, "now": tx.Now,
@@ -233,8 +240,8 @@ func (s *Service) FindReward(ctx context.Context, by core.Actor, id core.ID) (Re
 
 // facts returns a reward's values for the audit log.
 func (r Reward) facts() map[string]any {
-	return map[string]any{
+	return r.Terms.facts(map[string]any{
 		"name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
 		"stock": r.Stock, "active": r.Active, "cost_cents": r.CostCents, "value_cents": r.ValueCents, "picture": r.PictureHash,
-	}
+	})
 }

@@ -7,15 +7,17 @@ import (
 )
 
 const columns = `id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-		` + lowStock + ` as low_stock`
+		` + lowStock + ` as low_stock, min_level_id, max_per_customer, starts_on, ends_on`
 
 // The threshold of the business's notifications, with the default that core/notification has.
 const lowStock = `coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = @tenant_id), 5), false)`
 
 const insertSQL = `
 	with added as (
-		insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, picture_hash, created_at)
-		values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @cost_cents, @value_cents, decode(@picture, 'hex'), @now)
+		insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, picture_hash,
+			min_level_id, max_per_customer, starts_on, ends_on, created_at)
+		values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @cost_cents, @value_cents, decode(@picture, 'hex'),
+			@min_level, @max_per_customer, @starts_on, @ends_on, @now)
 		returning *
 	)
 	select ` + columns + `
@@ -40,6 +42,10 @@ const updateSQL = `
 		cost_cents = @cost_cents,
 		value_cents = @value_cents,
 		picture_hash = decode(@picture, 'hex'),
+		min_level_id = @min_level,
+		max_per_customer = @max_per_customer,
+		starts_on = @starts_on,
+		ends_on = @ends_on,
 		active = @active
 	where tenant_id = @tenant_id
 		and id = @id
@@ -111,7 +117,8 @@ const limitStockSQL = `
 
 // Counts the redemptions only of the rewards on the page, from an index.
 const (
-	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed`
+	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock,
+		r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, n.pending, n.redeemed`
 
 	withCounts = `
 	cross join lateral (
@@ -174,6 +181,7 @@ type offer struct {
 	CustomerStatus *customer.Status
 	Points         int64
 	Stamps         int64
+	Terms
 }
 
 // The redemption's foreign keys would take the same locks on the reward and on the customer, who may be merged
@@ -181,7 +189,7 @@ type offer struct {
 // but limitStockSQL and buyers do.
 const offerSQL = `
 	with held as (
-		select id, name, active, points_cost, stamps_cost, stock, value_cents
+		select id, name, active, points_cost, stamps_cost, stock, value_cents, min_level_id, max_per_customer, starts_on, ends_on
 		from loyalty.reward
 		where tenant_id = @tenant_id
 			and id = @reward
@@ -195,6 +203,7 @@ const offerSQL = `
 		for key share
 	)
 	select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock, r.value_cents,
+		r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on,
 		c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 	from (values (1)) as always
 	left join held r on true

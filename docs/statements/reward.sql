@@ -51,22 +51,24 @@ prepare outlookSQL as
 
 -- insertSQL (core/reward/sql.go), for Add: Add creates a reward.
 -- $1=tenant_id $2=id $3=name $4=description $5=points_cost $6=stamps_cost $7=stock $8=cost_cents $9=value_cents
--- $10=picture $11=now
+-- $10=picture $11=min_level $12=max_per_customer $13=starts_on $14=ends_on $15=now
 prepare insertSQL as
   with added as (
-    insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, picture_hash, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, decode($10, 'hex'), $11)
+    insert into loyalty.reward (tenant_id, id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, picture_hash,
+      min_level_id, max_per_customer, starts_on, ends_on, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, decode($10, 'hex'),
+      $11, $12, $13, $14, $15)
     returning *
   )
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
   from added;
 
 -- findSQL (core/reward/sql.go), for notChanged: notChanged returns why a stock could not be changed.
 -- $1=tenant_id $2=id
 prepare findSQL as
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
   from loyalty.reward
   where tenant_id = $1
     and id = $2;
@@ -75,15 +77,15 @@ prepare findSQL as
 -- $1=tenant_id $2=id
 prepare lockSQL as
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
   from loyalty.reward
   where tenant_id = $1
     and id = $2
   for no key update;
 
 -- updateSQL (core/reward/sql.go): Leaves out the stock, because tills go on taking units.
--- $1=name $2=description $3=points_cost $4=stamps_cost $5=cost_cents $6=value_cents $7=picture $8=active $9=tenant_id
--- $10=id
+-- $1=name $2=description $3=points_cost $4=stamps_cost $5=cost_cents $6=value_cents $7=picture $8=min_level
+-- $9=max_per_customer $10=starts_on $11=ends_on $12=active $13=tenant_id $14=id
 prepare updateSQL as
   update loyalty.reward
   set name = $1,
@@ -93,11 +95,15 @@ prepare updateSQL as
     cost_cents = $5,
     value_cents = $6,
     picture_hash = decode($7, 'hex'),
-    active = $8
-  where tenant_id = $9
-    and id = $10
+    min_level_id = $8,
+    max_per_customer = $9,
+    starts_on = $10,
+    ends_on = $11,
+    active = $12
+  where tenant_id = $13
+    and id = $14
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $9), 5), false) as low_stock;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $13), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
 
 -- writePictureSQL (core/reward/sql.go), for writePicture: writePicture queues a new picture of a reward; nil: it has
 -- none.
@@ -137,7 +143,7 @@ prepare setActiveSQL as
     and id = $3
     and active <> $1
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
 
 -- changeStockSQL (core/reward/sql.go): Adds to the current stock, whatever tills have taken.
 -- $1=change $2=tenant_id $3=id $4=most
@@ -148,7 +154,7 @@ prepare changeStockSQL as
     and id = $3
     and stock + $1 between 0 and $4
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
 
 -- setStockSQL (core/reward/sql.go): Replaces only the displayed stock.
 -- $1=stock $2=tenant_id $3=id $4=seen
@@ -159,7 +165,7 @@ prepare setStockSQL as
     and id = $3
     and stock is not distinct from $4
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
 
 -- limitStockSQL (core/reward/sql.go): Buyers don't update an unlimited reward, but hold a key share lock (offerSQL).
 -- $1=tenant_id $2=id $3=stock
@@ -177,15 +183,16 @@ prepare limitStockSQL as
     and id = (select id from held)
     and stock is null
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
 
 -- findCountedSQL (core/reward/sql.go): Counts the redemptions only of the rewards on the page, from an index.
 -- $1=tenant_id $2=id
 prepare findCountedSQL as
-  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
+  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock,
+    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, n.pending, n.redeemed
   from (
     select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
     from loyalty.reward
     where tenant_id = $1
       and id = $2
@@ -210,7 +217,7 @@ prepare namesSQL as
 -- $1=tenant_id $2=limit
 prepare activeList as
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
   from loyalty.reward
   where tenant_id = $1
     and active
@@ -223,10 +230,11 @@ prepare activeList as
 -- filter: and active
 -- filter: and not active
 prepare countedList as
-  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock, n.pending, n.redeemed
+  select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock,
+    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, n.pending, n.redeemed
   from (
     select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
     from loyalty.reward
     where tenant_id = $1
     order by created_at desc, id desc
@@ -247,7 +255,7 @@ prepare countedList as
 -- $1=tenant_id $2=reward $3=customer
 prepare offerSQL as
   with held as (
-    select id, name, active, points_cost, stamps_cost, stock, value_cents
+    select id, name, active, points_cost, stamps_cost, stock, value_cents, min_level_id, max_per_customer, starts_on, ends_on
     from loyalty.reward
     where tenant_id = $1
       and id = $2
@@ -261,6 +269,7 @@ prepare offerSQL as
     for key share
   )
   select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock, r.value_cents,
+    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on,
     c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
   from (values (1)) as always
   left join held r on true
@@ -520,6 +529,29 @@ prepare redemptionDetailSQL as
   ) l on true
   where d.tenant_id = $1
     and d.id = $5;
+
+-- levelSQL (core/reward/terms.go), for checkLevel: checkLevel refuses a level that the business doesn't have, or that
+-- can't be reached any more.
+-- $1=tenant_id $2=level
+prepare levelSQL as
+  select exists (
+    select
+    from loyalty.level
+    where tenant_id = $1
+      and id = $2
+      and retired_at is null
+  );
+
+-- usedSQL (core/reward/terms.go): Voided redemptions give their use back, and those that a voucher paid for are none.
+-- $1=tenant_id $2=customer $3=reward
+prepare usedSQL as
+  select count(*)
+  from loyalty.redemption
+  where tenant_id = $1
+    and customer_id = $2
+    and reward_id = $3
+    and status <> 'voided'
+    and points_spent + stamps_spent > 0;
 
 -- undoSQL (core/reward/undo.go): A redemption that was voided meanwhile is left alone.
 -- $1=bought $2=now $3=tenant_id $4=ids
