@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -901,4 +902,41 @@ func TestAMergeWithoutPhoneNumbers(t *testing.T) {
 		t.Errorf("by a further number: %+v, %v", found, err)
 	}
 	s.Verify()
+}
+
+// "Merge: sums add up year by year, the better level stays", with its last day, and both chains of changes end in what is stored.
+func TestAMergeAddsUpLevels(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kept, twin int64 // points of a sale
+		want       []string
+	}{
+		"together they reach a level": {150, 160, []string{"reached Silver", "merge Gold"}},
+		"the duplicate's is higher":   {50, 320, []string{"merge Gold"}},
+		"the kept one's is higher":    {320, 150, []string{"reached Gold"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t)
+			s.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.ByYear, Drops: true},
+				award.Level{Name: "Member"}, award.Level{Name: "Silver", Threshold: 100}, award.Level{Name: "Gold", Threshold: 300})
+			s.Sale(s.kept.ID, s.kind, c.kept*100)
+			s.Sale(s.twin.ID, s.kind, c.twin*100)
+			s.Check(s.merge(s.kept, s.twin))
+			got := shoptest.QueryAll[string](s.Shop, `
+				select c.reason || ' ' || l.name
+				from loyalty.level_change c
+				join loyalty.level l on l.tenant_id = c.tenant_id and l.id = c.to_level
+				where c.customer_id = $1
+				order by c.seq`, s.kept.ID)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if sum := shoptest.Query[int64](s.Shop, "select level_sum from loyalty.account where customer_id = $1", s.kept.ID); sum != c.kept+c.twin {
+				t.Errorf("the sum is %d", sum)
+			}
+			s.Sale(s.kept.ID, s.kind, 100)
+			s.Verify()
+		})
+	}
 }
