@@ -28,7 +28,7 @@ func (t Terms) read(check *core.Check) Terms {
 		check.Integer("max_per_customer", t.MaxPerCustomer, 1, maxPerCustomer)
 	}
 	if t.StartsOn != nil && t.EndsOn != nil && t.EndsOn.Before(*t.StartsOn) {
-		check.Add("ends_on", core.Violation{Rule: "not_before_start"})
+		check.Add("ends_on", core.AfterOrEqual("starts_on"))
 	}
 	return t
 }

@@ -125,7 +125,7 @@ func TestTermsAreEdited(t *testing.T) {
 	}{
 		"another business's level": {reward.Edit{MinLevelID: core.Set(theirs[1])}, core.Fields{"min_level_id": {core.InvalidChoice}}},
 		"no redemption at all":     {reward.Edit{MaxPerCustomer: core.Set[int64](0)}, core.Fields{"max_per_customer": {core.Min(1)}}},
-		"an end before its start":  {reward.Edit{EndsOn: core.Set(*day("2027-05-31"))}, core.Fields{"ends_on": {core.Violation{Rule: "not_before_start"}}}},
+		"an end before its start":  {reward.Edit{EndsOn: core.Set(*day("2027-05-31"))}, core.Fields{"ends_on": {core.AfterOrEqual("starts_on")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := edit(c.edit)
