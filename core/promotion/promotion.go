@@ -134,10 +134,28 @@ func (e Edit) on(p Promotion) Promotion {
 	return p
 }
 
-// parts are the records of a business that promotions name, and how many promotions are active.
-type parts struct {
-	Types, Units, Locations, Categories, Levels map[int64]string
-	Active                                      int64
+// Part is a record that promotions name.
+type Part struct {
+	ID     int64       `json:"id"`
+	Name   string      `json:"name"`
+	Unit   ledger.Unit `json:"unit"`   // of a type
+	Active bool        `json:"active"` // it can be chosen
+}
+
+// Parts are the records of a business that promotions name, each kind in its order, and how many promotions are active.
+type Parts struct {
+	Types, Locations, Categories, Levels []Part
+	ActivePromotions                     int64
+}
+
+// NameOf returns the name of a record, or "".
+func NameOf(parts []Part, id int64) string {
+	for _, p := range parts {
+		if p.ID == id {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 const (
@@ -155,7 +173,7 @@ var (
 )
 
 // validate returns a promotion as it will be stored.
-func (p Promotion) validate(check *core.Check, of parts) Promotion {
+func (p Promotion) validate(check *core.Check, of Parts) Promotion {
 	p.Name = check.Text("name", &p.Name, maxName)
 	core.OneOf(check, "unit", p.Unit, ledger.Points, ledger.Stamps)
 	switch {
@@ -169,7 +187,8 @@ func (p Promotion) validate(check *core.Check, of parts) Promotion {
 		check.Integer("percent", nil, minPercent, maxPercent)
 	}
 	p.TypeIDs = chosen(check, "type_ids", p.TypeIDs, of.Types)
-	if slices.ContainsFunc(p.TypeIDs, func(id int64) bool { return of.Units[id] != string(p.Unit) }) && check.OK("unit") && check.OK("type_ids") {
+	otherUnit := func(t Part) bool { return t.Unit != p.Unit && slices.Contains(p.TypeIDs, t.ID) }
+	if check.OK("unit") && check.OK("type_ids") && slices.ContainsFunc(of.Types, otherUnit) {
 		check.Add("type_ids", OtherUnit)
 	}
 	p.LocationIDs = chosen(check, "location_ids", p.LocationIDs, of.Locations)
@@ -187,7 +206,7 @@ func (p Promotion) validate(check *core.Check, of parts) Promotion {
 }
 
 // chosen returns the records that a promotion names, or nil for all.
-func chosen(check *core.Check, field string, ids []int64, known map[int64]string) []int64 {
+func chosen(check *core.Check, field string, ids []int64, known []Part) []int64 {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -196,7 +215,7 @@ func chosen(check *core.Check, field string, ids []int64, known map[int64]string
 		return nil
 	}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	if slices.ContainsFunc(ids, func(id int64) bool { return known[id] == "" }) {
+	if slices.ContainsFunc(ids, func(id int64) bool { return NameOf(known, id) == "" }) {
 		check.Add(field, core.InvalidChoice)
 	}
 	return ids
@@ -238,7 +257,7 @@ func (p *Promotion) validateTimes(check *core.Check) {
 }
 
 // validateAudience checks for whom the promotion is. What belongs to another audience is left out.
-func (p *Promotion) validateAudience(check *core.Check, of parts) {
+func (p *Promotion) validateAudience(check *core.Check, of Parts) {
 	if p.Audience != award.AtLevel {
 		p.LevelID = nil
 	}
@@ -250,7 +269,7 @@ func (p *Promotion) validateAudience(check *core.Check, of parts) {
 		switch {
 		case p.LevelID == nil && check.OK("level_id"):
 			check.Add("level_id", core.Required)
-		case p.LevelID != nil && of.Levels[*p.LevelID] == "":
+		case p.LevelID != nil && NameOf(of.Levels, *p.LevelID) == "":
 			check.Add("level_id", core.InvalidChoice)
 		}
 	case award.OnBirthday:
@@ -285,17 +304,32 @@ const (
 	for no key update`
 
 	partsSQL = `
-	select coalesce((select json_object_agg(id, name) from loyalty.transaction_type where tenant_id = @tenant_id), '{}') as types,
-		coalesce((select json_object_agg(id, rule_type) from loyalty.transaction_type where tenant_id = @tenant_id), '{}') as units,
-		coalesce((select json_object_agg(id, name) from loyalty.location where tenant_id = @tenant_id), '{}') as locations,
-		coalesce((select json_object_agg(id, name) from loyalty.category where tenant_id = @tenant_id), '{}') as categories,
-		coalesce((select json_object_agg(id, name) from loyalty.level where tenant_id = @tenant_id), '{}') as levels,
+	select coalesce((
+			select json_agg(json_build_object('id', id, 'name', name, 'unit', rule_type, 'active', active) order by id)
+			from loyalty.transaction_type
+			where tenant_id = @tenant_id
+		), '[]') as types,
+		coalesce((
+			select json_agg(json_build_object('id', id, 'name', name, 'active', active) order by name_key)
+			from loyalty.location
+			where tenant_id = @tenant_id
+		), '[]') as locations,
+		coalesce((
+			select json_agg(json_build_object('id', id, 'name', name, 'active', active) order by name_key)
+			from loyalty.category
+			where tenant_id = @tenant_id
+		), '[]') as categories,
+		coalesce((
+			select json_agg(json_build_object('id', id, 'name', name, 'active', retired_at is null and rank > 0) order by rank, id)
+			from loyalty.level
+			where tenant_id = @tenant_id
+		), '[]') as levels,
 		(
 			select count(*)
 			from loyalty.promotion
 			where tenant_id = @tenant_id
 				and active
-		) as active`
+		) as active_promotions`
 
 	insertSQL = `
 	insert into loyalty.promotion (tenant_id, name, unit, percent, extra, type_ids, location_ids, category_ids, min_spend_cents,
@@ -330,7 +364,7 @@ const (
 // Add adds a promotion, which is active.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once[Promotion]) (core.Reply[Promotion], error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (Promotion, error) {
-		var of parts
+		var of Parts
 		if err := db.Together(ctx, tx, db.OneInto(&struct{}{}, lockSQL, nil), db.OneInto(&of, partsSQL, nil)); err != nil {
 			return Promotion{}, err
 		}
@@ -339,7 +373,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once
 		if err := check.Err(); err != nil {
 			return Promotion{}, err
 		}
-		if of.Active >= MaxActive {
+		if of.ActivePromotions >= MaxActive {
 			return Promotion{}, ErrTooMany
 		}
 		args := p.args()
@@ -356,7 +390,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once
 // Edit changes the fields that are set. Later sales earn by them.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Promotion, error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Promotion, error) {
-		var of parts
+		var of Parts
 		var old Promotion
 		err := db.Together(ctx, tx, db.OneInto(&struct{}{}, lockSQL, nil), db.OneInto(&old, findSQL, db.Args{"id": id}), db.OneInto(&of, partsSQL, nil))
 		if err != nil {
@@ -371,7 +405,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Pr
 		if err := check.Err(); err != nil {
 			return Promotion{}, err
 		}
-		if p.Active && !old.Active && of.Active >= MaxActive {
+		if p.Active && !old.Active && of.ActivePromotions >= MaxActive {
 			return Promotion{}, ErrTooMany
 		}
 		args := p.args()
@@ -388,6 +422,11 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Pr
 // SetActive activates or deactivates a promotion.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id int64, active bool) (Promotion, error) {
 	return s.Edit(ctx, by, id, Edit{Active: core.Set(active)})
+}
+
+// Parts returns the records that promotions name, for those who choose among them and for sentences.
+func (s *Service) Parts(ctx context.Context, by core.Actor) (Parts, error) {
+	return db.One[Parts](ctx, s.db.Tenant(by), partsSQL, nil)
 }
 
 const findSQL = `
@@ -470,7 +509,7 @@ func (p Promotion) log(tx *db.Tx, by core.Actor, action string, old, now any) er
 }
 
 // facts returns a promotion's values for the audit log, with the names of records that the promotion has at the time.
-func (p Promotion) facts(of parts) map[string]any {
+func (p Promotion) facts(of Parts) map[string]any {
 	facts := map[string]any{
 		"name": p.Name, "unit": p.Unit, "percent": p.Percent, "extra": p.Extra, "types": names(p.TypeIDs, of.Types),
 		"locations": names(p.LocationIDs, of.Locations), "categories": names(p.CategoryIDs, of.Categories), "min_spend_cents": p.MinSpendCents,
@@ -481,7 +520,7 @@ func (p Promotion) facts(of parts) map[string]any {
 		facts["ends_on"] = p.EndsOn.Format(time.DateOnly)
 	}
 	if p.LevelID != nil {
-		facts["level"] = of.Levels[*p.LevelID]
+		facts["level"] = NameOf(of.Levels, *p.LevelID)
 	}
 	if len(p.Windows) > 0 {
 		var times []string
@@ -494,13 +533,13 @@ func (p Promotion) facts(of parts) map[string]any {
 }
 
 // names returns the names of chosen records, or nil for all.
-func names(ids []int64, known map[int64]string) any {
+func names(ids []int64, known []Part) any {
 	if ids == nil {
 		return nil
 	}
 	var list []string
 	for _, id := range ids {
-		list = append(list, known[id])
+		list = append(list, NameOf(known, id))
 	}
 	return list
 }
