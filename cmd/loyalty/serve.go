@@ -96,6 +96,8 @@ func (serve) Run(ctx context.Context) error {
 	go a.removeLeftovers(ctx)
 	go a.Live.Run(ctx, a.direct)
 	go a.TokenMeter.Run(ctx)
+	noted := func(err error) { log.WarnContext(ctx, "writing codes without a category failed", slog.Any("error", err)) }
+	go a.Transactions.Codes().Run(ctx, noted)
 	jobsStarted := make(chan struct{})
 	go func() {
 		defer close(jobsStarted)
@@ -124,6 +126,9 @@ func (serve) Run(ctx context.Context) error {
 	<-jobsStarted
 	err = errors.Join(err, server.Shutdown(drain), a.jobs.Stop(drain))
 	a.TokenMeter.Write(context.WithoutCancel(ctx))
+	if codes := a.Transactions.Codes().Write(context.WithoutCancel(ctx)); codes != nil {
+		noted(codes)
+	}
 	log.InfoContext(ctx, "stopped")
 	return err
 }

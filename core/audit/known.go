@@ -25,6 +25,9 @@ var nouns = []noun{
 	{"coupon", core.Manager, []string{"create", "edit", "send", "hold_send", "continue_send", "cancel_send", "fail_send", "stop_mails", "resume_mails", "retry_mails", "export"}},
 	{"voucher", core.Manager, []string{"redeem", "restore", "return"}},
 	{"location", core.Manager, []string{"create", "edit"}},
+	{"promotion", core.Manager, []string{"create", "edit"}},
+	{"category", core.Manager, []string{"create", "edit"}},
+	{"earning", core.Manager, []string{"edit"}},
 	{"pin", core.Manager, []string{"issue", "renew", "take", "use", "refuse", "cancel"}},
 	{"staff", core.Owner, []string{
 		"create", "invite", "join", "rename", "set_role", "deactivate", "activate",

@@ -127,6 +127,29 @@ func (r *Rules) best(s Sale, bought bought, b *Buyer) (best *Promotion, most int
 	return best, most
 }
 
+// Offer is a promotion and what it would give.
+type Offer struct {
+	*Promotion
+	Gives int64
+}
+
+// Offers returns all promotions that a sale has a part in, the oldest first, to show why the best one counts.
+func (r *Rules) Offers(s Sale, b *Buyer) (offers []Offer) {
+	bought := r.sort(s)
+	if bought.eligible < s.MinSpendCents {
+		return nil
+	}
+	if b == nil {
+		b = &Buyer{}
+	}
+	for i := range r.Promotions {
+		if p := &r.Promotions[i]; p.suits(s, bought) && p.isFor(b, s.At, r.Levels) && !p.isUsedUp(b) {
+			offers = append(offers, Offer{p, p.gives(s, bought)})
+		}
+	}
+	return offers
+}
+
 // Largest returns the largest spend with which a sale isn't too large, for the refusal of one that is.
 func (r *Rules) Largest(s Sale, b *Buyer) int64 {
 	fits, exceeds := int64(-1), s.SpendCents

@@ -93,6 +93,13 @@ func (p *Promotion) IsOn(at time.Time) bool {
 	})
 }
 
+// Begins reports whether the promotion is on at some time that belongs to a day: one over midnight begins on the day before.
+func (p *Promotion) Begins(day time.Time) bool {
+	return p.isOnDay(day) && (len(p.Windows) == 0 || slices.ContainsFunc(p.Windows, func(w Window) bool {
+		return slices.Contains(w.Days, WeekdayOf(day))
+	}))
+}
+
 func (p *Promotion) isOnDay(day time.Time) bool {
 	return !day.Before(p.StartsOn) && (p.EndsOn == nil || !day.After(*p.EndsOn))
 }

@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/programme"
+	"example.com/loyalty/core/promotion"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -55,6 +56,7 @@ type Services struct {
 	Operations    *operation.Service
 	Privacy       *privacy.Service
 	Programme     *programme.Service
+	Promotions    *promotion.Service
 	Reports       *report.Service
 	Rewards       *reward.Service
 	Staff         *staff.Service
@@ -122,6 +124,7 @@ func New(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, o Options) *Se
 		Operations:    operation.NewService(o.Direct, jobs),
 		Privacy:       privacy.NewService(d),
 		Programme:     programme.NewService(d, jobs, mails, links),
+		Promotions:    promotion.NewService(d),
 		Reports:       report.NewService(d),
 		Rewards:       reward.NewService(d),
 		Tenants:       tenant.NewService(d, mails),
@@ -154,6 +157,7 @@ func (s *Services) At(instant time.Time) *Services {
 	then.Imports = s.Imports.At(instant)
 	then.Locations = location.NewService(d)
 	then.Programme = s.Programme.At(instant)
+	then.Promotions = promotion.NewService(d)
 	then.Rewards = reward.NewService(d)
 	then.Tenants = tenant.NewService(d, s.mails)
 	then.Transactions = transaction.NewService(d)

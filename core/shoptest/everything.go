@@ -2,9 +2,11 @@ package shoptest
 
 import (
 	"strings"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -13,9 +15,11 @@ import (
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/programme"
+	"example.com/loyalty/core/promotion"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 )
 
@@ -26,7 +30,7 @@ func (s Shop) WriteEverything() {
 	anna := Anna(Phone())
 	anna.Email = "anna@example.com"
 	c := s.AddCustomer(anna)
-	sale := s.Sale(c.ID, s.Points(100), 1250)
+	sale := s.Sale(c.ID, seedPromotion(s), 1250)
 	s.Refund(sale.ID, 250)
 	mug := s.Reward(5, new(int64(3)))
 	s.Redeem(c.ID, mug)
@@ -40,6 +44,25 @@ func (s Shop) WriteEverything() {
 	s.Must(core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: "Södermalm"}, nil)))
 	seedNotifications(s)
 	s.Must(s.Tenants.EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())}))
+}
+
+// seedPromotion adds a promotion about a category, and returns a type whose sale sent a code that no category has.
+func seedPromotion(shop Shop) transaction.Type {
+	shop.T.Helper()
+	ctx, by, s := shop.T.Context(), shop.By, shop.Promotions
+	cakes, err := core.Result(s.AddCategory(ctx, by, promotion.NewCategory{Name: "Cakes", Codes: []string{"cake"}}, nil))
+	shop.Check(err)
+	shop.Must(core.Result(s.Add(ctx, by, promotion.New{Promotion: award.Promotion{
+		Name: "Double points on cakes", Unit: ledger.Points, Percent: new(int64(200)), CategoryIDs: []int64{cakes.ID},
+		StartsOn: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Audience: award.Everyone,
+	}}, nil)))
+	kind := shop.Points(100)
+	shop.Must(core.Result(shop.Transactions.Record(ctx, by, transaction.Sale{
+		CustomerID: shop.Customer().ID, TransactionTypeID: kind.ID, SpendAmountCents: 900, Items: []award.Item{{Category: "tea", AmountCents: 900}},
+		Source: transaction.Panel,
+	}, nil, nil)))
+	shop.Check(shop.Transactions.Codes().Write(ctx))
+	return kind
 }
 
 // seedNotifications tells the actor about a reward that is low, with a threshold of their own.

@@ -20,12 +20,15 @@ const (
 	RewardValue   AmountKind = "reward_value"
 	CouponBenefit AmountKind = "coupon"
 	Ceiling       AmountKind = "ceiling" // sales above it are confirmed
+
+	PromotionMinSpend AmountKind = "promotion" // of what a promotion is about
+	LevelThreshold    AmountKind = "level"     // that customers reach by spending
 )
 
 // ConvertedAmount is a stored amount before and after a change of the currency, each in its currency's smallest unit.
 type ConvertedAmount struct {
 	Kind     AmountKind
-	Name     string // of the transaction type, the reward or the coupon
+	Name     string // of the transaction type, the promotion, the level, the reward or the coupon
 	Quantity int64  // of a rule: points
 	Old, New int64
 }

@@ -182,3 +182,42 @@ func TestWithdrawnCurrencyStays(t *testing.T) {
 	}
 	s.change(tenant.SettingsEdit{Currency: core.Set("EUR")})
 }
+
+// A new currency also converts what promotions and levels ask to be spent, and processes that remember rules read them anew.
+func TestCurrencyConvertsPromotionsAndLevels(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.Exec("update loyalty.tenant set currency = 'JPY' where id = $1", s.owner.Tenant.ID)
+	s.Exec(`
+		insert into loyalty.promotion (tenant_id, name, unit, percent, min_spend_cents, starts_on, created_at)
+		values ($1, 'Double', 'points', 200, 500, '2026-01-01', now()), ($1, 'Always', 'points', 200, 0, '2026-01-01', now())`, s.owner.Tenant.ID)
+	s.Exec(`
+		insert into loyalty.level_programme (tenant_id, basis, period, starts_on, begun_at, updated_at)
+		values ($1, 'spend', 'year', '2026-01-01', now(), now())`, s.owner.Tenant.ID)
+	s.Exec("insert into loyalty.level (tenant_id, name, rank, threshold) values ($1, 'Member', 0, 0), ($1, 'Gold', 1, 50000)", s.owner.Tenant.ID)
+	stored := func() string {
+		return shoptest.Query[string](shoptest.Of(t, s.DB, s.owner), `
+			select concat_ws(' ', (select string_agg(min_spend_cents::text, ' ' order by id) from loyalty.promotion where tenant_id = n.id),
+				(select string_agg(threshold::text, ' ' order by rank) from loyalty.level where tenant_id = n.id), earning_version > 0)
+			from loyalty.tenant n where id = $1`, s.owner.Tenant.ID)
+	}
+	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Currency: core.Set("EUR")})
+	var change *tenant.CurrencyChangeError
+	if !errors.As(err, &change) {
+		t.Fatalf("not asked: %v", err)
+	}
+	want := []tenant.ConvertedAmount{
+		{Kind: tenant.PromotionMinSpend, Name: "Double", Old: 500, New: 50_000}, {Kind: tenant.LevelThreshold, Name: "Gold", Old: 50_000, New: 5_000_000},
+	}
+	if diff := cmp.Diff(want, change.Amounts[:2]); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
+	}
+	if got := stored(); got != "500 0 0 50000 f" {
+		t.Errorf("unconfirmed: %s", got)
+	}
+	_, err = s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Currency: core.Set("EUR"), Confirmed: change.Key()})
+	s.Check(err)
+	if got := stored(); got != "50000 0 0 5000000 t" {
+		t.Errorf("converted to %s", got)
+	}
+}

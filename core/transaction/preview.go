@@ -20,6 +20,11 @@ type Preview struct {
 	Rises     *award.Level    // to which the sale would raise the customer; nil: none
 	Until     *award.Clock    // when the window of the promotion ends on that day; nil: it has none
 	At        time.Time       // by which it was computed, in the time zone of the business
+	DayCap    *int64          // of a customer, in the award's unit; nil: none
+	Earned    int64           // by the customer on that day, before the sale
+	Offers    []award.Offer   // of Simulate: the promotions of which the best one counts
+
+	offers func() []award.Offer
 }
 
 // Preview returns what a sale would earn, and the balances of its customer after it; the zero ID stands for no customer. It refuses
@@ -35,7 +40,11 @@ func (s *Service) Simulate(ctx context.Context, by core.Actor, sale Sale, at tim
 	check := core.NewCheck(unread)
 	sale.OccurredAt = nil
 	sale.check(check, at)
-	return s.preview(ctx, by, sale, at, check)
+	p, err := s.preview(ctx, by, sale, at, check)
+	if err == nil {
+		p.Offers = p.offers()
+	}
+	return p, err
 }
 
 func (s *Service) preview(ctx context.Context, by core.Actor, sale Sale, now time.Time, check *core.Check) (Preview, error) {
@@ -69,7 +78,11 @@ func (s *Service) preview(ctx context.Context, by core.Actor, sale Sale, now tim
 		return Preview{}, err
 	}
 	t := sale.of(by, core.ID{}, made.earned, now)
-	p := Preview{Award: made.earned, ExpiresOn: t.ExpiresOn, At: in.At}
+	p := Preview{Award: made.earned, ExpiresOn: t.ExpiresOn, At: in.At, DayCap: found.rules.DayCap(in.Unit)}
+	p.offers = func() []award.Offer { return found.rules.Offers(in, made.buyer) }
+	if made.buyer != nil {
+		p.Earned = made.buyer.Earned
+	}
 	if p.Award.Promotion != nil {
 		if until, within := p.Award.Promotion.EndOfWindow(in.At); within {
 			p.Until = &until

@@ -324,6 +324,7 @@ type sold struct {
 	earned   award.Award
 	standing *ledger.Standing // nil: nothing is remembered
 	changes  []award.Change   // of the level
+	buyer    *award.Buyer     // as the award knew its customer; nil: not at all
 }
 
 // sell computes what a sale earns. The account is locked, or only looked at for a preview, and read where awards depend on it.
@@ -336,7 +337,9 @@ func sell(ctx context.Context, at db.Place, check *core.Check, rules *award.Rule
 	if err := look(ctx, at, rules, sale, id, buyer, knowsDay); err != nil {
 		return sold{}, err
 	}
-	return who.sell(check, rules, sale, buyer, changes, now), nil
+	made = who.sell(check, rules, sale, buyer, changes, now)
+	made.buyer = buyer
+	return made, nil
 }
 
 // sell computes what a sale of a buyer earns.

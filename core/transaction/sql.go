@@ -138,7 +138,9 @@ const (
 // Only the audit log contains who voided a sale.
 const detailSQL = `
 	select ` + namedColumns + `,
-		t.discount_cents, t.void_reason, case when v.actor_kind = 'token' and not @sees_tokens then @unnamed_token else v.actor_name end as voided_by_name` + withNames + `
+		t.discount_cents, t.void_reason, case when v.actor_kind = 'token' and not @sees_tokens then @unnamed_token else v.actor_name end as voided_by_name,
+		(select name from loyalty.promotion where tenant_id = @tenant_id and id = t.promotion_id) as promotion_name,
+		(select name from loyalty.level where tenant_id = @tenant_id and id = t.level_id) as level_name` + withNames + `
 	left join loyalty.audit_entry v on v.tenant_id = t.tenant_id
 		and v.subject_kind = 'transaction'
 		and v.subject_id = @subject_id

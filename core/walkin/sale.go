@@ -3,8 +3,10 @@ package walkin
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/live"
@@ -109,8 +111,22 @@ func (sale Sale) paid(vouchers []coupon.Voucher) transaction.Sale {
 	if sold.SpendAmountCents >= 0 && sold.SpendAmountCents <= transaction.MaxSpendCents {
 		bill := coupon.BillFor(sold.SpendAmountCents, vouchers)
 		sold.SpendAmountCents, sold.DiscountCents = bill.PaidCents, bill.OffCents()
+		if bill.OffCents() > 0 {
+			sold.Items = paidItems(sold.Items, bill.TotalCents, bill.PaidCents)
+		}
 	}
 	return sold
+}
+
+// paidItems returns items with their share of what was paid.
+func paidItems(items []award.Item, total, paid int64) []award.Item {
+	items = slices.Clone(items)
+	for i := range items {
+		if amount := items[i].AmountCents; amount > 0 && amount <= total {
+			items[i].AmountCents = award.Part(amount, paid, total)
+		}
+	}
+	return items
 }
 
 // redeemAll redeems the vouchers and rewards of a sale, and writes them as the items of its checkout. It returns the

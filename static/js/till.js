@@ -237,7 +237,7 @@
     previewTimer = setTimeout(async () => {
       if (!sale() || !one("#earns")) return;
       const data = new FormData(sale());
-      const wanted = ["spend_amount_cents", "transaction_type_id", "customer_ulid", "rewards", "vouchers"];
+      const wanted = ["spend_amount_cents", "transaction_type_id", "location_id", "category", "customer_ulid", "rewards", "vouchers"];
       const query = new URLSearchParams([...data].filter(([name]) => wanted.includes(name)));
       const answer = await ask(`/till/earns?${query}`, undefined, true);
       if (turn === previews && answer?.ok && one("#earns")) place(answer.text_);
@@ -459,7 +459,7 @@
   document.addEventListener("change", (event) => {
     if (!event.target.closest?.("#sale")) return;
     if (event.target.matches("[name=transaction_type_id]")) keep();
-    if (event.target.matches("[name=transaction_type_id], .uses input")) {
+    if (event.target.matches("[name=transaction_type_id], [name=category], .uses input")) {
       show();
       preview();
     }

@@ -5,6 +5,7 @@
 package till
 
 import (
+	"slices"
 	"strconv"
 
 	"example.com/loyalty/views/ui"
@@ -63,9 +64,16 @@ type Pad struct {
 	Decimals string
 	Shown    string // "24.50"
 	Types    []Type
+
+	Categories []Type // what the sale is about; none: the business doesn't ask
 }
 
-// Type is a transaction type to choose.
+// NoCategory reports whether no category is chosen.
+func (p Pad) NoCategory() bool {
+	return !slices.ContainsFunc(p.Categories, func(t Type) bool { return t.Selected })
+}
+
+// Type is a transaction type or a category to choose.
 type Type struct {
 	ID, Name string
 	Selected bool
@@ -159,6 +167,7 @@ type Show struct {
 	Frame
 	State  string // "waiting", "taken", or how the code ended
 	Award  string // "+24 points"
+	Why    string // "Double points until 18:00"
 	Spend  string // "€ 24.50"
 	Host   string // where the PIN is entered: "demo.example/w"
 	PIN    ui.PIN
@@ -198,6 +207,7 @@ type Receipt struct {
 	Progress *Progress
 	Used     []Used
 	Undo     *Undo
+	Why      []string // the parts of the award besides its base: Double points +12 points
 	Note     string
 	Problem  string
 }

@@ -34,8 +34,10 @@ func ConfirmCurrency(change *tenant.CurrencyChangeError, form *Form, action, can
 		switch a.Kind {
 		case tenant.RuleAmount:
 			before = format.Count(a.Quantity, "point", "points") + " for every "
-		case tenant.MinSpend:
+		case tenant.MinSpend, tenant.PromotionMinSpend:
 			after = " minimum spend"
+		case tenant.LevelThreshold:
+			before = "Reached by spending "
 		case tenant.RewardCost:
 			before = "Costs you "
 		case tenant.RewardValue:

@@ -258,8 +258,9 @@ func (t *Till) sideView(c echo.Context, d draft, s sideColumn, types []transacti
 	by, v := page.Actor(c), s.Side
 	v.Total = d.total(by.Tenant.Currency)
 	if s.card != nil {
-		v.Customer = customerView(by, d, *s.card, types, core.DateOf(t.Now(), by.Tenant.TimeZone))
-		return v, nil
+		shown, err := t.customerView(c, d, *s.card, types, core.DateOf(t.Now(), by.Tenant.TimeZone))
+		v.Customer = shown
+		return v, err
 	}
 	if v.Searched || v.Ask != nil {
 		return v, nil
@@ -296,7 +297,7 @@ func shortName(first, last string) string {
 }
 
 // customerView is the customer of the sale, with what they can use and what the sale earns.
-func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type, today time.Time) *views.Customer {
+func (t *Till) customerView(c echo.Context, d draft, w walkin.Card, types []transaction.Type, today time.Time) (*views.Customer, error) {
 	v := &views.Customer{
 		ID: w.ID.String(), Name: format.CustomerName(w.Customer), Contact: format.Contact(w.Phone, w.Email), Balances: balances(w),
 		Points: w.PointsBalance, Stamps: w.StampsBalance,
@@ -307,23 +308,27 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 	switch {
 	case w.Erased:
 		v.Notice = "This customer was erased."
-		return v
+		return v, nil
 	case w.Status != customer.Active:
 		v.Notice = "This customer is inactive. A manager can reactivate them."
-		return v
+		return v, nil
 	}
 	if w.UncheckedSince != nil {
 		v.Check = CheckPhone
 	}
 	v.CardPath = addPIN(links.TillCustomers+"/"+v.ID+"/card", v.PIN)
-	after := outcomeOf(by, d, w, types)
+	after, err := t.outcomeOf(c, d, w, types)
+	if err != nil {
+		return nil, err
+	}
+	by := page.Actor(c)
 	for _, unit := range []ledger.Unit{ledger.Points, ledger.Stamps} {
 		if ends := format.EndsSoon(w.Expiring, unit, today); ends != "" {
 			v.Ends = append(v.Ends, ends)
 		}
 	}
 	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(by.Tenant.Currency), after.progress()
-	return v
+	return v, nil
 }
 
 // CheckPhone says that a card was opened online, with a phone number that may be someone else's.

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
@@ -30,6 +31,7 @@ const (
 	pendingField  = "pending"
 	rewardsField  = "rewards"
 	vouchersField = "vouchers"
+	categoryField = "category"
 
 	confirmedField = "confirmed" // the amount above the limit that was confirmed
 	correctField   = "correct"   // the answer that it must be corrected
@@ -45,11 +47,20 @@ type draft struct {
 	pending  []core.ID // earlier redemptions
 	rewards  []core.ID
 	vouchers []core.ID
+	category string // the code of what the sale is about; "": not chosen
+}
+
+// items say that the whole amount is about the chosen category.
+func (d draft) items(cents int64) []award.Item {
+	if d.category == "" {
+		return nil
+	}
+	return []award.Item{{Category: d.category, AmountCents: cents}}
 }
 
 // draftOf reads a form.
 func draftOf(form *forms.Form, currency string) draft {
-	d := draft{Form: form, typeID: form.Integer(typeField), location: form.Integer(locationField)}
+	d := draft{Form: form, typeID: form.Integer(typeField), location: form.Integer(locationField), category: form.Value(categoryField)}
 	if form.Filled(spendField) != nil { // of the keypad
 		d.spend = form.Integer(spendField)
 	} else {
@@ -134,6 +145,11 @@ func (t *Till) render(c echo.Context, status int, d draft, s sideColumn, whole b
 	}
 	by := page.Actor(c)
 	v := views.Desk{Pad: padView(d, types, by.Tenant.Currency)} // before refusalText, which leaves out its errors
+	if !page.IsFragment(c) || whole {
+		if v.Pad.Categories, err = t.categories(c, d); err != nil {
+			return err
+		}
+	}
 	if s.Problem == "" {
 		s.Problem = refusalText(d, v.Pad)
 	}
@@ -207,6 +223,15 @@ func padView(d draft, types []transaction.Type, currency string) views.Pad {
 		v.Types = append(v.Types, views.Type{ID: strconv.FormatInt(k.ID, 10), Name: k.Name, Selected: k.ID == chosen.ID})
 	}
 	return v
+}
+
+// categories are what a sale can be about, if the business has its tills ask.
+func (t *Till) categories(c echo.Context, d draft) (chips []views.Type, err error) {
+	list, err := t.Promotions.Chips(c.Request().Context(), page.Actor(c))
+	for _, chip := range list {
+		chips = append(chips, views.Type{ID: chip.Code, Name: chip.Name, Selected: chip.Code == d.category})
+	}
+	return chips, err
 }
 
 // refused shows why a sale was refused and keeps what was entered. An invalid PIN removes its customer.

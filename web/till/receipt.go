@@ -79,7 +79,7 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, info receiptInfo)
 		// Typing a phone number doesn't prove that it is one's own, so the screen shows no full name or balance.
 		v.Title = firstName(v.Customer.Name) + " collected " + strings.TrimPrefix(v.Award, "+")
 		v.Customer = matchView(checkout.CustomerID, firstName(v.Customer.Name), "")
-		v.Balances, v.Progress, v.Award = nil, nil, ""
+		v.Balances, v.Progress, v.Award, v.Why = nil, nil, "", nil
 	}
 	slices.SortStableFunc(checkout.Used, func(one, other walkin.Used) int { return cmp.Compare(place(bill, one), place(bill, other)) })
 	for _, u := range checkout.Used {
@@ -112,6 +112,11 @@ func billOf(sale transaction.Detail, c walkin.Checkout) *coupon.Bill {
 func addSale(v *views.Receipt, sale transaction.Detail, bill *coupon.Bill, currency string) {
 	v.Title, v.Symbol, v.Spend = "Sale recorded", format.Symbol(currency), format.Decimal(sale.SpendAmountCents, currency)
 	v.Award = "+" + format.Units(sale.Award(), sale.RuleType)
+	for i, part := range format.AwardParts(sale) {
+		if i > 0 { // the first is what every sale earns
+			v.Why = append(v.Why, part.Name+" "+part.Value)
+		}
+	}
 	v.Meta = sale.TypeName + ", " + v.Meta
 	v.Bill = billView(bill, currency)
 	if bill == nil && sale.DiscountCents > 0 {

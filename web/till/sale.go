@@ -66,7 +66,7 @@ func (d draft) sale() walkin.Sale {
 		s.CustomerID = d.Reference(customerField)
 	}
 	if d.spend != nil || len(d.Malformed) > 0 {
-		s.Sold = &transaction.Sale{TransactionTypeID: d.Required(typeField, d.typeID), SpendAmountCents: d.Required(spendField, d.spend)}
+		s.Sold = &transaction.Sale{TransactionTypeID: d.Required(typeField, d.typeID), SpendAmountCents: d.Required(spendField, d.spend), Items: d.items(core.OrZero(d.spend))}
 	}
 	return s
 }
@@ -128,7 +128,10 @@ func (t *Till) preview(c echo.Context, d draft) error {
 		return err
 	}
 	by := page.Actor(c)
-	after := outcomeOf(by, d, *card, types)
+	after, err := t.outcomeOf(c, d, *card, types)
+	if err != nil {
+		return err
+	}
 	earns := after.earns(by.Tenant.Currency)
 	return t.Render(c, http.StatusOK, views.PreviewParts(after.progress(), earns, d.total(by.Tenant.Currency)), nil)
 }
@@ -142,7 +145,7 @@ type outcome struct {
 	after map[ledger.Unit]int64
 }
 
-func outcomeOf(by core.Actor, d draft, w walkin.Card, types []transaction.Type) outcome {
+func (t *Till) outcomeOf(c echo.Context, d draft, w walkin.Card, types []transaction.Type) (outcome, error) {
 	o := outcome{card: w, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}
 	for _, r := range w.Rewards {
 		if slices.Contains(d.rewards, r.ID) {
@@ -168,11 +171,22 @@ func outcomeOf(by core.Actor, d draft, w walkin.Card, types []transaction.Type) 
 	if o.bill = billFor(spend, d.chosenVouchers(w.Vouchers)); o.bill != nil {
 		spend = o.bill.PaidCents
 	}
-	if known && d.spend != nil && len(d.Malformed) == 0 {
-		o.award, o.spent = format.AwardOf(kind, spend, by.Tenant.Currency), true
-		o.after[o.award.Unit] += o.award.Amount
+	if !known || d.spend == nil || len(d.Malformed) > 0 {
+		return o, nil
 	}
-	return o
+	by := page.Actor(c)
+	sale := transaction.Sale{
+		CustomerID: w.ID, TransactionTypeID: kind.ID, SpendAmountCents: spend, LocationID: d.location, Items: d.items(spend), Source: transaction.POS,
+	}
+	p, err := t.Transactions.Preview(c.Request().Context(), by, sale, nil)
+	award, err := format.AwardOf(p, err, kind, by.Tenant.Currency)
+	if err != nil || award.Unit == "" {
+		o.award.Note = award.Note
+		return o, err
+	}
+	o.award, o.spent = award, true
+	o.after[award.Unit] += award.Amount
+	return o, nil
 }
 
 func (o outcome) earns(currency string) views.Earns {

@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/live"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
@@ -80,9 +81,11 @@ func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views
 	if err != nil {
 		return v, err
 	}
-	award := format.AwardOf(kind, spend, by.Tenant.Currency)
-	v.Award = "+" + format.Units(award.Amount, award.Unit)
-	return v, nil
+	// The customer isn't known yet. Nothing is promised that depends on them.
+	p, err := t.Transactions.Preview(c.Request().Context(), by, transaction.Sale{TransactionTypeID: typeID, SpendAmountCents: spend, Source: transaction.POS}, nil)
+	award, err := format.AwardOf(p, err, kind, by.Tenant.Currency)
+	v.Award, v.Why = "+"+format.Units(award.Amount, kind.RuleType), award.Note
+	return v, err
 }
 
 // pinProgress is the state of a PIN of this till.

@@ -269,7 +269,7 @@ func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, sale transac
 	if err != nil {
 		return v, false, err
 	}
-	award, err := kind.Award(spend)
+	earned, err := h.Transactions.Preview(c.Request().Context(), by, sale, nil)
 	if core.IsKind(err, core.KindInvalid) || buyer.Status != customer.Active || !kind.Active {
 		return v, false, nil
 	}
@@ -277,7 +277,7 @@ func (h *Handlers) confirmationOf(c echo.Context, form *forms.Form, sale transac
 		return v, false, err
 	}
 	return views.TransactionConfirm{
-		Frame: h.transactionFrame(c), Chosen: buyer, Type: kind, Spend: spend, Award: award, Sent: form.Pairs(views.ConfirmedAmount),
+		Frame: h.transactionFrame(c), Chosen: buyer, Type: kind, Spend: spend, Award: earned.Award.Total, Sent: form.Pairs(views.ConfirmedAmount),
 	}, true, nil
 }
 
@@ -297,11 +297,18 @@ func (h *Handlers) previewTransaction(c echo.Context) error {
 	var award format.Award
 	spend, kind := q.Amount("spend_amount_cents", by.Tenant.Currency), q.Integer("transaction_type_id")
 	if spend != nil && kind != nil {
-		t, err := h.Transactions.FindType(c.Request().Context(), by, *kind)
+		ctx := c.Request().Context()
+		t, err := h.Transactions.FindType(ctx, by, *kind)
 		if err != nil {
 			return err
 		}
-		award = format.AwardOf(t, *spend, by.Tenant.Currency)
+		customer, _ := core.ParseID(q.Value("customer_ulid"))
+		p, err := h.Transactions.Preview(ctx, by, transaction.Sale{
+			CustomerID: customer, TransactionTypeID: t.ID, SpendAmountCents: *spend, LocationID: q.Integer("location_id"), Source: transaction.Panel,
+		}, nil)
+		if award, err = format.AwardOf(p, err, t, by.Tenant.Currency); err != nil {
+			return err
+		}
 	}
 	return h.Render(c, http.StatusOK, views.TransactionPreview(q, award), nil)
 }

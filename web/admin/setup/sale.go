@@ -44,19 +44,28 @@ func (h *Handlers) sale(c echo.Context, status int, s tenant.Setup, form *forms.
 		if err != nil {
 			return err
 		}
-		v.Buyer, v.Example = &buyer, saleExample(form, *rule, by.Tenant.Currency)
+		v.Buyer = &buyer
+		if v.Example, err = h.saleExample(c, s, form, *rule); err != nil {
+			return err
+		}
 	}
 	return h.Render(c, status, views.SalePage(v), nil)
 }
 
 // saleExample shows what the sale on the form will earn.
-func saleExample(form *forms.Form, rule transaction.Type, currency string) views.Example {
+func (h *Handlers) saleExample(c echo.Context, s tenant.Setup, form *forms.Form, rule transaction.Type) (views.Example, error) {
+	by := page.Actor(c)
 	draft := forms.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
-	award := format.AwardOfNothing(currency)
-	if spend := draft.Amount("spend_amount_cents", currency); spend != nil {
-		award = format.AwardOf(rule, *spend, currency)
+	award := format.AwardOfNothing(by.Tenant.Currency)
+	if spend := draft.Amount("spend_amount_cents", by.Tenant.Currency); spend != nil {
+		p, err := h.Transactions.Preview(c.Request().Context(), by, transaction.Sale{
+			CustomerID: core.OrZero(s.CustomerID), TransactionTypeID: rule.ID, SpendAmountCents: *spend, Source: transaction.Panel,
+		}, nil)
+		if award, err = format.AwardOf(p, err, rule, by.Tenant.Currency); err != nil {
+			return views.Example{}, err
+		}
 	}
-	return views.SaleExample(award)
+	return views.SaleExample(award), nil
 }
 
 func (h *Handlers) previewSale(c echo.Context) error {
@@ -78,7 +87,11 @@ func (h *Handlers) previewSale(c echo.Context) error {
 	if rule == nil {
 		return core.ErrNotFound
 	}
-	return h.Render(c, http.StatusOK, views.ExampleCard(saleExample(form, *rule, page.Actor(c).Tenant.Currency)), nil)
+	example, err := h.saleExample(c, s, form, *rule)
+	if err != nil {
+		return err
+	}
+	return h.Render(c, http.StatusOK, views.ExampleCard(example), nil)
 }
 
 func (h *Handlers) saveSale(c echo.Context) error {
