@@ -9,10 +9,19 @@ import (
 )
 
 const insertChangeSQL = `
-	insert into loyalty.level_change (tenant_id, id, customer_id, from_level, to_level, reason, cause, note, from_until, until,
+	insert into loyalty.level_change (tenant_id, id, customer_id, seq, from_level, to_level, reason, cause, note, from_until, until,
 		actor_kind, actor_id, actor_name, created_at)
-	values (@tenant_id, @id, @customer, @from, @to, @reason, @cause, @note, @from_until, @until,
-		@actor_kind, @actor_id, @actor_name, @now)`
+	select @tenant_id, @id, @customer, 1 + ` + lastChange + `, @from::bigint, @to::bigint, @reason, @cause::uuid, @note, @from_until::date, @until::date,
+		@actor_kind, @actor_id, @actor_name, @now
+	from (values (@customer::uuid)) c (customer)`
+
+// lastChange is the number of a customer's last change. It can't grow meanwhile: the account is locked.
+const lastChange = `coalesce((
+			select max(seq)
+			from loyalty.level_change
+			where tenant_id = @tenant_id
+				and customer_id = c.customer
+		), 0)`
 
 // Queue queues changes of a customer's level, whose account the transaction has locked. The account's standing
 // changes with them (ledger.KeepStanding).
@@ -29,13 +38,45 @@ func Queue(tx *db.Tx, by core.Actor, customer core.ID, cause *core.ID, changes [
 	return nil
 }
 
+const insertChangesSQL = `
+	insert into loyalty.level_change (tenant_id, id, customer_id, seq, from_level, to_level, reason, from_until, until,
+		actor_kind, actor_id, actor_name, created_at)
+	select @tenant_id, c.id, c.customer, row_number() over (partition by c.customer order by c.id) + ` + lastChange + `, c.from_level, c.to_level, c.reason, c.from_until, c.until,
+		@actor_kind, @actor_id, @actor_name, @now
+	from unnest(@ids::uuid[], @customers::uuid[], @from::bigint[], @to::bigint[], @reasons::text[], @from_until::date[], @until::date[])
+		c (id, customer, from_level, to_level, reason, from_until, until)
+	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = c.customer`
+
+// Move is a change of a customer's level.
+type Move struct {
+	Customer core.ID
+	award.Change
+}
+
+// QueueAll queues changes of many customers, which have no cause. Their accounts are locked.
+func QueueAll(tx *db.Tx, by core.Actor, moves []Move) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	return db.Queue(tx, insertChangesSQL, db.Args{
+		"ids":        db.Column(moves, func(Move) core.ID { return core.NewID(tx.Now) }),
+		"customers":  db.Column(moves, func(m Move) core.ID { return m.Customer }),
+		"from":       db.Column(moves, func(m Move) *int64 { return m.From }),
+		"to":         db.Column(moves, func(m Move) *int64 { return m.To }),
+		"reasons":    db.Column(moves, func(m Move) string { return string(m.Reason) }),
+		"from_until": db.Column(moves, func(m Move) *time.Time { return m.FromUntil }),
+		"until":      db.Column(moves, func(m Move) *time.Time { return m.Until }),
+		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+	})
+}
+
 // The newest ones are enough to see how the customer got the level that they have: each of this year's is of a higher level.
 const changesSQL = `
 	select from_level, to_level, reason, from_until, until, note, created_at
 	from loyalty.level_change
 	where tenant_id = @tenant_id
 		and customer_id = @customer
-	order by id desc
+	order by seq desc
 	limit 50`
 
 // Changes are the newest changes of a customer's level.

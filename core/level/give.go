@@ -1,0 +1,115 @@
+package level
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// MaxReason is the length of the reason of a change by hand.
+const MaxReason = 255
+
+// ErrOff refuses a change by hand where levels are off.
+var ErrOff = &core.Error{Kind: core.KindRule, Message: "Levels are off."}
+
+// Given describes a change of a customer's level by hand.
+type Given struct {
+	LevelID int64
+	Until   *time.Time // its last day; nil: the end of the next year, or never where levels aren't lost
+	Reason  string
+
+	Malformed core.Fields // what the front end could not read
+}
+
+// Give changes a customer's level by hand, up or down, for a reason that their timeline shows. Until its last day, only a sale
+// that reaches a further level changes it. Erased customers are refused.
+func (s *Service) Give(ctx context.Context, by core.Actor, id core.ID, g Given, once *core.Once[award.Progress]) (core.Reply[award.Progress], error) {
+	return db.In(ctx, s.db.TenantAs(by, core.Manager), db.Once(ctx, by, once, func(tx *db.Tx) (award.Progress, error) {
+		who, err := customer.FindIn(ctx, tx, id)
+		if err != nil {
+			return award.Progress{}, err
+		}
+		var read stored
+		var standing ledger.Standing
+		if err := db.Together(ctx, tx, append(read.readings(), ledger.LockStanding(&standing, id))...); err != nil {
+			return award.Progress{}, err
+		}
+		levels, today := read.setup().inForce(), core.DateOf(tx.Now, by.Tenant.TimeZone)
+		if !levels.Exist() {
+			return award.Progress{}, ErrOff
+		}
+		check := core.NewCheck(g.Malformed)
+		to := levels.Find(&g.LevelID)
+		if check.OK("level") && (to == nil || to.Retired) {
+			check.Add("level", core.InvalidChoice)
+		}
+		reason := check.Text("reason", &g.Reason, MaxReason)
+		until := g.Until
+		if until == nil {
+			until = levels.UntilNextYear(today)
+		} else if until.Before(today) {
+			check.Add("until", core.MustBeFuture)
+		}
+		if err := check.Err(); err != nil {
+			return award.Progress{}, err
+		}
+		if who.Erased {
+			return award.Progress{}, customer.ErrErased
+		}
+		standing, settled := levels.Settle(standing, today)
+		had := levels.Progress(standing, today)
+		standing, given := levels.Give(standing, to, award.ByHand, until)
+		given.Note = &reason
+		if err := Queue(tx, by, id, nil, append(settled, given)); err != nil {
+			return award.Progress{}, err
+		}
+		if err := ledger.KeepStanding(tx, id, standing); err != nil {
+			return award.Progress{}, err
+		}
+		facts := map[string]any{"level": to.Name, "reason": reason}
+		if until != nil {
+			facts["until"] = until.Format(time.DateOnly)
+		}
+		return *levels.Progress(standing, today), audit.Write(tx, by, audit.Entry{
+			Action: "customer.level", Subject: "customer", ID: id.String(), Old: map[string]any{"level": had.Level.Name}, New: facts,
+		})
+	}))
+}
+
+const standingSQL = `
+	select ` + ledger.StandingColumns + `
+	from loyalty.account a
+	where a.tenant_id = @tenant_id
+		and a.customer_id = @customer`
+
+// OfCustomer is a customer's level with what it is about.
+type OfCustomer struct {
+	Setup
+	Progress *award.Progress // nil: levels are off
+	Stored   ledger.Standing
+}
+
+// Find returns a customer's level, for managers. core.ErrNotFound: there is no such customer.
+func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (OfCustomer, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return OfCustomer{}, err
+	}
+	var read stored
+	var v OfCustomer
+	if err := db.Together(ctx, s.db.Tenant(by), append(read.readings(), db.OneInto(&v.Stored, standingSQL, db.Args{"customer": id}))...); err != nil {
+		return OfCustomer{}, err
+	}
+	v.Setup = read.setup()
+	v.Progress = v.inForce().Progress(v.Stored, core.DateOf(s.db.Now(), by.Tenant.TimeZone))
+	return v, nil
+}
+
+// subject returns a level's ID as the audit log has it.
+func subject(id int64) string { return strconv.FormatInt(id, 10) }
