@@ -123,6 +123,7 @@ create table loyalty.level_change (
 	tenant_id bigint not null,
 	id uuid not null,
 	customer_id uuid not null,
+	seq int not null, -- 1, 2, 3 … of the customer, in the order in which their account was locked
 	from_level bigint,
 	to_level bigint,
 	reason text not null check (reason in ('reached', 'kept', 'dropped', 'void', 'hand', 'import', 'merge', 'rules')),
@@ -139,7 +140,7 @@ create table loyalty.level_change (
 	constraint level_change_from foreign key (tenant_id, from_level) references loyalty.level,
 	constraint level_change_to foreign key (tenant_id, to_level) references loyalty.level
 );
-create index level_change_of on loyalty.level_change (tenant_id, customer_id, id);
+create unique index level_change_seq on loyalty.level_change (tenant_id, customer_id, seq);
 create unique index level_change_once on loyalty.level_change (tenant_id, cause, reason, customer_id) where cause is not null;
 select loyalty.wall('loyalty.level_change');
 

@@ -11,17 +11,16 @@ import (
 const insertChangeSQL = `
 	insert into loyalty.level_change (tenant_id, id, customer_id, seq, from_level, to_level, reason, cause, note, from_until, until,
 		actor_kind, actor_id, actor_name, created_at)
-	select @tenant_id, @id, @customer, 1 + ` + lastChange + `, @from::bigint, @to::bigint, @reason, @cause::uuid, @note, @from_until::date, @until::date,
-		@actor_kind, @actor_id, @actor_name, @now
-	from (values (@customer::uuid)) c (customer)`
-
-// lastChange is the number of a customer's last change. It can't grow meanwhile: the account is locked.
-const lastChange = `coalesce((
+	select c.tenant_id, @id, c.id, 1 + coalesce((
 			select max(seq)
 			from loyalty.level_change
 			where tenant_id = @tenant_id
-				and customer_id = c.customer
-		), 0)`
+				and customer_id = @customer
+		), 0), @from, @to, @reason, @cause, @note, @from_until, @until,
+		@actor_kind, @actor_id, @actor_name, @now
+	from loyalty.customer c
+	where c.tenant_id = @tenant_id
+		and c.id = @customer`
 
 // Queue queues changes of a customer's level, whose account the transaction has locked. The account's standing
 // changes with them (ledger.KeepStanding).
@@ -41,7 +40,12 @@ func Queue(tx *db.Tx, by core.Actor, customer core.ID, cause *core.ID, changes [
 const insertChangesSQL = `
 	insert into loyalty.level_change (tenant_id, id, customer_id, seq, from_level, to_level, reason, from_until, until,
 		actor_kind, actor_id, actor_name, created_at)
-	select @tenant_id, c.id, c.customer, row_number() over (partition by c.customer order by c.id) + ` + lastChange + `, c.from_level, c.to_level, c.reason, c.from_until, c.until,
+	select @tenant_id, c.id, c.customer, row_number() over (partition by c.customer order by c.id) + coalesce((
+			select max(seq)
+			from loyalty.level_change
+			where tenant_id = @tenant_id
+				and customer_id = c.customer
+		), 0), c.from_level, c.to_level, c.reason, c.from_until, c.until,
 		@actor_kind, @actor_id, @actor_name, @now
 	from unnest(@ids::uuid[], @customers::uuid[], @from::bigint[], @to::bigint[], @reasons::text[], @from_until::date[], @until::date[])
 		c (id, customer, from_level, to_level, reason, from_until, until)

@@ -74,7 +74,7 @@ func levelOf(name string, threshold, percent int64) *level.Edit {
 func (s shop) change(c level.Change) (level.Setup, error) {
 	s.T.Helper()
 	c.Version = s.setup().Version
-	return s.Levels.Change(s.T.Context(), s.By, c)
+	return s.Services.Levels.Change(s.T.Context(), s.By, c)
 }
 
 func (s shop) mustChange(c level.Change) level.Setup {
@@ -86,7 +86,7 @@ func (s shop) mustChange(c level.Change) level.Setup {
 
 func (s shop) setup() level.Settings {
 	s.T.Helper()
-	setup, err := s.Levels.Settings(s.T.Context(), s.By)
+	setup, err := s.Services.Levels.Settings(s.T.Context(), s.By)
 	s.Check(err)
 	return setup
 }
@@ -106,7 +106,7 @@ func (s shop) count() {
 	by := core.Job(s.By.Tenant, "levels")
 	for {
 		s.letCount()
-		done, err := s.Levels.InBatchesOf(3).CountNext(s.T.Context(), by)
+		done, err := s.Services.Levels.InBatchesOf(3).CountNext(s.T.Context(), by)
 		if errors.Is(err, level.ErrBusy) {
 			continue
 		}
@@ -277,7 +277,7 @@ func TestLaunchWhileTillsSell(t *testing.T) {
 		wait.Go(func() {
 			for range 40 {
 				s.letCount()
-				_, _ = s.Levels.InBatchesOf(2).CountNext(context.WithoutCancel(t.Context()), by) // it may have to wait for another one
+				_, _ = s.Services.Levels.InBatchesOf(2).CountNext(context.WithoutCancel(t.Context()), by) // it may have to wait for another one
 			}
 		})
 	}
@@ -339,11 +339,11 @@ func TestCountingWaitsForOlderTransactions(t *testing.T) {
 	<-writing
 	s.launch()
 	by := core.Job(s.By.Tenant, "levels")
-	if _, err := s.Levels.CountNext(t.Context(), by); err != nil {
+	if _, err := s.Services.Levels.CountNext(t.Context(), by); err != nil {
 		t.Fatal(err)
 	}
 	s.Exec("update loyalty.level_programme set begun_at = begun_at + interval '2 seconds' where tenant_id = $1", s.By.Tenant.ID)
-	if _, err := s.Levels.CountNext(t.Context(), by); !errors.Is(err, level.ErrBusy) {
+	if _, err := s.Services.Levels.CountNext(t.Context(), by); !errors.Is(err, level.ErrBusy) {
 		t.Errorf("beside an older transaction: %v", err)
 	}
 	written <- true
@@ -389,14 +389,14 @@ func TestYearChangesWithAndWithoutTheJob(t *testing.T) {
 			}
 			year := s.on("2028-01-01", 0)
 			if withJob {
-				s.Check(year.Levels.InBatchesOf(1).SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}))
+				s.Check(year.Services.Levels.InBatchesOf(1).SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}))
 				year.want(gold, "Silver 2028-12-31 earned 150/600", "->Gold reached 2027-12-31, Gold>Silver dropped 2028-12-31")
 				if got := year.Log("level", ""); len(got) == 0 || !strings.Contains(got[len(got)-1], `level.settle - {"kept": 0, "dropped": 2} by levels`) {
 					t.Errorf("logged: %q", got)
 				}
 			}
 			for _, id := range []core.ID{gold, silver} {
-				of, err := year.Levels.Find(t.Context(), year.By, id)
+				of, err := year.Services.Levels.Find(t.Context(), year.By, id)
 				s.Check(err)
 				if want := map[core.ID]string{gold: "Silver", silver: "Member"}[id]; of.Progress.Level.Name != want {
 					t.Errorf("shown: %s, want %s", of.Progress.Level.Name, want)
@@ -404,7 +404,7 @@ func TestYearChangesWithAndWithoutTheJob(t *testing.T) {
 			}
 			year.Sale(gold, s.kind, 1_00)
 			year.want(gold, "Silver 2028-12-31 earned 1/150", "->Gold reached 2027-12-31, Gold>Silver dropped 2028-12-31")
-			s.Check(year.Levels.SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}))
+			s.Check(year.Services.Levels.SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}))
 			if got := year.changes(silver); got != "->Silver reached 2027-12-31, Silver>- dropped" {
 				t.Errorf("changes of one who drops: %q", got)
 			}
@@ -431,7 +431,7 @@ func TestMidnightJobBesideTills(t *testing.T) {
 		wait.Go(func() {
 			w := year.At(year.DB.Now())
 			for range 6 {
-				_ = w.Levels.InBatchesOf(1).SettleDue(context.WithoutCancel(t.Context()), level.Settling{Tenant: s.By.Tenant.ID}) // it may wait for tills
+				_ = w.Services.Levels.InBatchesOf(1).SettleDue(context.WithoutCancel(t.Context()), level.Settling{Tenant: s.By.Tenant.ID}) // it may wait for tills
 			}
 		})
 	}
@@ -445,7 +445,7 @@ func TestMidnightJobBesideTills(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	s.Check(year.Levels.SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}))
+	s.Check(year.Services.Levels.SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}))
 	for _, id := range ids {
 		year.want(id, "- no end 1/0", "->Silver reached 2027-12-31, Silver>- dropped")
 	}
@@ -460,7 +460,7 @@ func TestThresholdsChange(t *testing.T) {
 	s.Sale(bea, s.kind, 520_00)
 	higher := levelOf("Silver", 200, 110)
 	higher.ID = *s.id("Silver")
-	preview, err := s.Levels.Preview(t.Context(), s.By, level.Change{Level: higher, Version: s.setup().Version})
+	preview, err := s.Services.Levels.Preview(t.Context(), s.By, level.Change{Level: higher, Version: s.setup().Version})
 	if err != nil || preview.Rise != 0 || preview.Short != 1 {
 		t.Errorf("preview of a higher threshold: %d rise, %d short, %v", preview.Rise, preview.Short, err)
 	}
@@ -471,10 +471,10 @@ func TestThresholdsChange(t *testing.T) {
 	s.count()
 	s.want(bea, "Gold 2027-12-31 earned 520/0", "->Gold reached 2027-12-31")
 	lower := levelOf("Platinum", 110, 200)
-	preview, err = s.Levels.Preview(t.Context(), s.By, level.Change{Level: lower, Version: s.setup().Version})
+	preview, err = s.Services.Levels.Preview(t.Context(), s.By, level.Change{Level: lower, Version: s.setup().Version})
 	shoptest.WantFields(t, err, core.Fields{"percent": {core.Max(110)}})
 	lower.Percent = new(int64(105))
-	preview, err = s.Levels.Preview(t.Context(), s.By, level.Change{Level: lower, Version: s.setup().Version})
+	preview, err = s.Services.Levels.Preview(t.Context(), s.By, level.Change{Level: lower, Version: s.setup().Version})
 	if err != nil || preview.Rise != 0 {
 		t.Errorf("preview of a level below Silver: %+v, %v", preview, err)
 	}
@@ -493,7 +493,7 @@ func TestByHand(t *testing.T) {
 	manager := s
 	manager.Shop = s.As(core.Manager)
 	give := func(name string, until *time.Time) error {
-		_, err := manager.Levels.Give(t.Context(), manager.By, anna, level.Given{LevelID: *s.id(name), Until: until, Reason: "Regular of many years"}, nil)
+		_, err := manager.Services.Levels.Give(t.Context(), manager.By, anna, level.Given{LevelID: *s.id(name), Until: until, Reason: "Regular of many years"}, nil)
 		return err
 	}
 	s.Check(give("Gold", new(date("2026-12-24"))))
@@ -511,12 +511,12 @@ func TestByHand(t *testing.T) {
 		t.Error("a level that ended yesterday was given")
 	}
 	cashier := s.As(core.Cashier)
-	_, err := cashier.Levels.Give(t.Context(), cashier.By, anna, level.Given{LevelID: *s.id("Gold"), Reason: "x"}, nil)
+	_, err := cashier.Services.Levels.Give(t.Context(), cashier.By, anna, level.Given{LevelID: *s.id("Gold"), Reason: "x"}, nil)
 	if !core.IsKind(err, core.KindForbidden) {
 		t.Errorf("a cashier: %v", err)
 	}
 	stranger := newShop(t)
-	if _, err := stranger.Levels.Give(t.Context(), stranger.By, anna, level.Given{LevelID: *s.id("Gold"), Reason: "x"}, nil); !errors.Is(err, core.ErrNotFound) {
+	if _, err := stranger.Services.Levels.Give(t.Context(), stranger.By, anna, level.Given{LevelID: *s.id("Gold"), Reason: "x"}, nil); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a stranger: %v", err)
 	}
 }
@@ -537,7 +537,7 @@ func TestRefusedLevels(t *testing.T) {
 	shoptest.WantFields(t, err, core.Fields{"name": {core.Duplicate}, "threshold": {core.Duplicate}, "percent": {core.Max(1000)}})
 	stale := level.Change{Level: levelOf("Gold", 500, 150), Version: s.setup().Version}
 	s.mustChange(level.Change{Level: levelOf("Gold", 400, 150)})
-	if _, err := s.Levels.Change(t.Context(), s.By, stale); err == nil {
+	if _, err := s.Services.Levels.Change(t.Context(), s.By, stale); err == nil {
 		t.Error("a change of levels that were changed meanwhile was saved")
 	}
 	for i := range 7 {
@@ -546,7 +546,7 @@ func TestRefusedLevels(t *testing.T) {
 	if _, err := s.change(level.Change{Level: levelOf("Too many", 5000, 150)}); !errors.Is(err, level.ErrTooMany) {
 		t.Errorf("the eleventh level: %v", err)
 	}
-	if _, err := s.Levels.Change(t.Context(), s.As(core.Manager).By, level.Change{On: new(true)}); !core.IsKind(err, core.KindForbidden) {
+	if _, err := s.Services.Levels.Change(t.Context(), s.As(core.Manager).By, level.Change{On: new(true)}); !core.IsKind(err, core.KindForbidden) {
 		t.Errorf("a manager: %v", err)
 	}
 	names := []string{}
@@ -565,7 +565,7 @@ func TestWorkIsFoundOnce(t *testing.T) {
 	s.Sale(s.Customer().ID, s.kind, 120_00)
 	year := s.on("2028-01-01", time.Hour)
 	mine := func() (kinds []string) {
-		queued, err := year.Levels.QueueDue(t.Context())
+		queued, err := year.Services.Levels.QueueDue(t.Context())
 		s.Check(err)
 		for _, q := range queued {
 			if d, is := q.(level.Settling); is && d.Tenant == s.By.Tenant.ID {
@@ -581,7 +581,7 @@ func TestWorkIsFoundOnce(t *testing.T) {
 		t.Errorf("found again: %q", got)
 	}
 	s.Exec("insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at) values ($1, 'points', 'after', 12, 'day', now(), now())", s.By.Tenant.ID)
-	if err := year.Levels.SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}); err == nil {
+	if err := year.Services.Levels.SettleDue(t.Context(), level.Settling{Tenant: s.By.Tenant.ID}); err == nil {
 		t.Error("levels were settled before points expired")
 	}
 }

@@ -101,6 +101,10 @@ func move(ctx context.Context, tx *db.Tx, by core.Actor, m *customer.Merge) (err
 	balances, levels := pair.Merged.Account, read.Rules().Levels
 	standing, changes := levels.Merge(pair.Kept.Standing, pair.Merged.Standing, core.DateOf(tx.Now, by.Tenant.TimeZone))
 	standing = award.MergeEarned(standing, pair.Merged.Standing)
+	var closing []award.Change // of the duplicate's level
+	if had := pair.Merged.Standing; had.LevelID != nil {
+		closing = []award.Change{{From: had.LevelID, Reason: award.Merged, FromUntil: had.LevelUntil}}
+	}
 	m.Points, m.Stamps = balances.Points, balances.Stamps
 	if err := customer.Close(ctx, tx, by, *m); err != nil {
 		return err
@@ -108,7 +112,7 @@ func move(ctx context.Context, tx *db.Tx, by core.Actor, m *customer.Merge) (err
 	return errors.Join(
 		ledger.Merge(tx, by, m.ID, merged, kept, balances),
 		ledger.KeepStanding(tx, kept, standing), ledger.KeepStanding(tx, merged, ledger.Standing{}),
-		level.Queue(tx, by, kept, &m.ID, changes))
+		level.Queue(tx, by, kept, &m.ID, changes), level.Queue(tx, by, merged, &m.ID, closing))
 }
 
 // Preview is what a merge would move.

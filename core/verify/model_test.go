@@ -335,7 +335,7 @@ func (m *model) active(who core.ID) bool {
 
 // "points = points_per_unit × floor(spend ÷ unit_cents); stamps =
 // stamps_per_transaction; both with min_spend_cents … and an optional cap."
-func award(k *transaction.Type, spend int64) int64 {
+func awardBy(k *transaction.Type, spend int64) int64 {
 	earned := k.StampsPerTransaction
 	if k.RuleType == ledger.Points {
 		earned = k.PointsPerUnit * (spend / k.UnitCents)
@@ -371,7 +371,7 @@ func (m *model) record(n transaction.Sale, who core.ID, id core.ID, at time.Time
 			return transaction.Transaction{}, core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
 		}
 	}
-	earned := award(k, n.SpendAmountCents)
+	earned := awardBy(k, n.SpendAmountCents)
 	bought := at
 	if n.OccurredAt != nil {
 		bought = *n.OccurredAt
@@ -384,7 +384,11 @@ func (m *model) record(n transaction.Sale, who core.ID, id core.ID, at time.Time
 	made := transaction.Transaction{
 		ID: id, RuleType: k.RuleType, SpendAmountCents: n.SpendAmountCents, Status: transaction.Completed, CustomerID: who,
 		TransactionTypeID: k.ID, Source: n.Source, ExternalReference: n.ExternalReference, OccurredAt: bought, CreatedAt: at,
+		BaseAward: earned, EligibleCents: n.SpendAmountCents,
 	}
+	uncapped := *k
+	uncapped.MaxAward = nil
+	made.Capped = awardBy(&uncapped, n.SpendAmountCents) > earned
 	if k.RuleType == ledger.Points {
 		made.PointsAwarded = &earned
 	} else {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -50,6 +51,9 @@ func (s *shop) customer(name string) customer.Customer {
 func trading(t *testing.T) *shop {
 	t.Helper()
 	s := newShop(t)
+	s.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.ByYear, Drops: true},
+		award.Level{Name: "Member"}, award.Level{Name: "Silver", Threshold: 10, Percent: 120}, award.Level{Name: "Gold", Threshold: 30, Percent: 150})
+	s.Promote(award.Promotion{Extra: new(int64(2)), MinSpendCents: 2000})
 	s.SetExpiry(ledger.Points, core.Expiry{Rule: core.ExpireAfter, Months: 12, RoundTo: core.ToMonth}, nil)
 	s.expired()
 	first := s.sold(s.anna, s.points, 1250)
@@ -257,7 +261,8 @@ const noConstraints = `
 		drop constraint redemption_voided, drop constraint redemption_fulfilled, drop constraint redemption_used, drop constraint redemption_transaction;
 	alter table loyalty.checkout_item drop constraint checkout_item_redemption, drop constraint checkout_item_voucher;
 	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided, drop constraint transaction_refunded,
-		drop constraint transaction_points_awarded_check;
+		drop constraint transaction_points_awarded_check, drop constraint transaction_parts;
+	alter table loyalty.level_change drop constraint level_change_customer, drop constraint level_change_from, drop constraint level_change_to;
 	alter table loyalty.coupon drop constraint coupon_cap;
 	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon, drop constraint coupon_send_redeemed,
 		drop constraint coupon_send_mails;
@@ -319,6 +324,8 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		aSale  = id("id", "transaction where status = 'completed' and points_awarded > 0 order by id")
 		buyer  = id("customer_id", "transaction where id = "+aSale)
 
+		promoted = id("id", "transaction where status = 'completed' and promotion_id is not null order by id desc")
+
 		again     = id("v.id", `voucher v join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id where v.turn = 2 and c.benefit_type = 'points'`)
 		withItems = id("checkout_id", "checkout_item where outcome is null")
 		bought    = id("redemption_id", "checkout_item where outcome is null and kind = 'reward'")
@@ -363,6 +370,23 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every sale's award was posted", "another unit", "update loyalty.ledger_entry set unit = 'stamps' where id = " + entry("earn")},
 		{"Every sale's award was posted", "another amount", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("earn")},
 		{"Every sale's award was posted", "another award", "update loyalty.transaction set points_awarded = points_awarded + 1 where id = " + aSale},
+		{"Every sale's award is its base", "another base", "update loyalty.transaction set base_award = base_award + 1 where id = " + promoted},
+		{"Every sale's award is its base", "another promotion's award", "update loyalty.transaction set promotion_award = promotion_award + 1 where id = " + promoted},
+		{"Every sale's award is its base", "more than its parts", "update loyalty.transaction set capped = true, base_award = base_award - 1 where id = " + promoted},
+		{"Every sale's award is its base", "an award of no promotion", "update loyalty.transaction set promotion_id = null where id = " + promoted},
+		{"Every sale's award is its base", "a promotion of the other unit", "update loyalty.promotion set unit = 'stamps'"},
+		{"Every sale's award is its base", "more items than were paid", `update loyalty.transaction set items = '[{"category": "x", "amount_cents": 9000}]' where id = ` + promoted},
+		{"Every account's sums", "one too many", "update loyalty.account set level_sum = level_sum + 1"},
+		{"Every account's sums", "the year before", "update loyalty.account set level_sum_before = level_sum_before + 1"},
+		{"Every account's sums", "not counted", "update loyalty.account set level_year = null, level_sum = null, level_sum_before = null"},
+		{"Every account's sums", "a sale less", "delete from loyalty.transaction where id = " + promoted},
+		{"Every account's sums", "a refund that wasn't subtracted", "update loyalty.transaction set refunded_cents = 0 where customer_id = " + dora},
+		{"Nobody's level is below", "a level less", "update loyalty.account set level_id = null where level_id is not null"},
+		{"Nobody's level is below", "a lower threshold", "update loyalty.level set threshold = 1 where name = 'Gold'"},
+		{"Every customer's changes of level", "another level", "update loyalty.account set level_id = null where level_id is not null"},
+		{"Every customer's changes of level", "another last day", "update loyalty.account set level_until = level_until + 1"},
+		{"Every customer's changes of level", "a change less", "delete from loyalty.level_change where seq = 1"},
+		{"Every customer's changes of level", "of no account", "delete from loyalty.account"},
 		{"Every voided sale's award", "a reversal less", "delete from loyalty.ledger_entry where id = " + entry("reversal")},
 		{"Every voided sale's award", "of no sale", "update loyalty.ledger_entry set cause = id where id = " + entry("reversal")},
 		{"Every voided sale's award", "another customer", "update loyalty.ledger_entry set customer_id = " + bilal + " where id = " + entry("reversal")},
