@@ -109,7 +109,7 @@ create table loyalty.level (
 	percent bigint not null default 100 check (percent between 100 and 1000), -- of a sale's base award
 	colour text not null default '' check (colour = '' or colour ~ '^#[0-9a-f]{6}$'),
 	perks text not null default '' check (length(perks) <= 500),
-	retired_at timestamptz(3), -- nobody rises to it any more; null: customers do
+	retired_at timestamptz(3), -- it can no longer be reached; null: it can
 	primary key (tenant_id, id),
 	constraint level_first check ((rank = 0) = (threshold = 0) and (rank > 0 or retired_at is null))
 );

@@ -7,7 +7,7 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// Basis is what raises customers. It is never their balance, so spending points lowers nobody.
+// Basis is what raises customers. It is never their balance, so spending points lowers no level.
 type Basis string
 
 // The bases.
@@ -56,7 +56,7 @@ type Level struct {
 	Percent   int64  `json:"percent"`   // of the base award, at least 100
 	Colour    string `json:"colour"`
 	Perks     string `json:"perks"`
-	Retired   bool   `json:"retired"` // nobody rises to it any more; who has it keeps it until its end
+	Retired   bool   `json:"retired"` // it can no longer be reached; customers who have it keep it until its end
 }
 
 // Exist reports whether the business has levels.

@@ -44,7 +44,7 @@ var recordChecks = []check{
 	{"Every sale's award was posted to its customer, in its unit and amount, and no other was.", awardSQL},
 	{"Every sale's award is its base and what a promotion and a level added, or less where a cap reduced it.", partsSQL},
 	{"Every account's sums for levels are those of its completed sales.", levelSumsSQL},
-	{"Nobody's level is below what they have earned.", levelEarnedSQL},
+	{"No customer's level is below what they have earned.", levelEarnedSQL},
 	{"Every customer's changes of level follow one another, and the last one is the level that they have.", levelChainSQL},
 	{"Every voided sale's award, less its refunds, was taken back from its customer, and the points and stamps of every voucher that is valid again, and no others.", reversalSQL},
 	{"No award or reversal is older than its sale, and every award ends on its sale's last day.", orderSQL},
