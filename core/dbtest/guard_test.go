@@ -51,6 +51,7 @@ var globalTables = map[string]rights{
 	"tenant_setup":         {ownRows, "insert update"},
 	"tenant_usage":         {ownRows, ""},
 	"programme":            {ownRows, "insert update"},
+	"level_programme":      {ownRows, "insert update"},
 	"staff":                {ownRows, "insert update delete"},
 	"token":                {ownRows, "insert update delete"},
 	"token_request":        {ownRows, "insert update delete"},

@@ -5,11 +5,13 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/programme"
@@ -34,12 +36,32 @@ func (s Shop) WriteEverything() {
 	s.Voucher(s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))}).ID, c.ID)
 	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, "Regular"))
 	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, c.ID, s.AddCustomer(Anna(Phone())).ID, nil, nil)))
+	seedLevels(s, c)
 	seedImport(s)
 	seedLinks(s)
 	seedPIN(s, c)
 	s.Must(core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: "Södermalm"}, nil)))
 	seedNotifications(s)
 	s.Must(s.Tenants.EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())}))
+}
+
+// seedLevels launches levels, and gives one to a customer.
+func seedLevels(shop Shop, c customer.Customer) {
+	shop.T.Helper()
+	ctx, by, s := shop.T.Context(), shop.By, shop.Services.Levels
+	today := core.DateOf(shop.DB.Now(), by.Tenant.TimeZone)
+	for i, change := range []level.Change{
+		{Rules: &level.Rules{Basis: award.ByPoints, Period: award.ByYear, Month: new(int64(1)), Day: new(int64(1)), Drops: true, StartsOn: &today}},
+		{Level: &level.Edit{Name: new("Silver"), Threshold: new(int64(1_000_000)), Percent: new(int64(110))}},
+		{On: new(true)},
+	} {
+		change.Version = int64(i)
+		setup, err := s.Change(ctx, by, change)
+		shop.Check(err)
+		if setup.Active {
+			shop.Must(core.Result(s.Give(ctx, by, c.ID, level.Given{LevelID: setup.Levels[1].ID, Reason: "Regular"}, nil)))
+		}
+	}
 }
 
 // seedNotifications tells the actor about a reward that is low, with a threshold of their own.
