@@ -110,3 +110,15 @@ func (c *Changes) Dated(zone *time.Location) []award.Dated {
 	}
 	return dated
 }
+
+const forgetNotesSQL = `
+	update loyalty.level_change
+	set note = null
+	where tenant_id = @tenant_id
+		and customer_id = any (@customers::uuid[])
+		and note is not null`
+
+// ForgetNotes queues that reasons which people wrote are deleted. The changes stay.
+func ForgetNotes(tx *db.Tx, customers []core.ID) error {
+	return db.Queue(tx, forgetNotesSQL, db.Args{"customers": customers})
+}
