@@ -171,7 +171,7 @@ func (e Edit) apply(check *core.Check, s *Setup) error {
 		if strings.EqualFold(other.Name, l.Name) {
 			check.Add("name", core.Duplicate)
 		}
-		if i > 0 && other.Threshold == l.Threshold {
+		if i > 0 && j > 0 && other.Threshold == l.Threshold {
 			check.Add("threshold", core.Duplicate)
 		}
 		switch { // a higher level gives no less
