@@ -89,25 +89,49 @@ const standingSQL = `
 	where a.tenant_id = @tenant_id
 		and a.customer_id = @customer`
 
-// OfCustomer is a customer's level with what it is about.
+const toldSQL = `
+	select id, from_level, to_level, reason, cause, note, until, actor_kind, actor_name, created_at
+	from loyalty.level_change
+	where tenant_id = @tenant_id
+		and customer_id = @customer
+	order by seq desc
+	limit 100`
+
+// OfCustomer is a customer's level with how they got it.
 type OfCustomer struct {
-	Setup
-	Progress *award.Progress // nil: levels are off
+	award.Levels
+	Progress *award.Progress // nil: there are no levels
 	Stored   ledger.Standing
+	Changes  []Told // the newest ones, the newest first
 }
 
-// Find returns a customer's level, for managers. core.ErrNotFound: there is no such customer.
-func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (OfCustomer, error) {
-	if err := by.Require(core.Manager); err != nil {
+// Told is a change of a customer's level as it is shown.
+type Told struct {
+	ID        core.ID
+	FromLevel *int64
+	ToLevel   *int64
+	Reason    award.Reason
+	Cause     *core.ID // a sale, except of a merge or an import
+	Note      *string  // why, by hand
+	Until     *time.Time
+	ActorKind core.ActorKind
+	ActorName string
+	CreatedAt time.Time
+}
+
+// Find returns a customer's level by the levels of transaction.RulesNow: without levels, nothing and in no round trip. core.ErrNotFound:
+// there is no such customer.
+func (s *Service) Find(ctx context.Context, by core.Actor, levels award.Levels, id core.ID) (OfCustomer, error) {
+	v := OfCustomer{Levels: levels}
+	if err := by.Require(core.Cashier); err != nil || !levels.Exist() {
+		return v, err
+	}
+	err := db.Together(ctx, s.db.Tenant(by),
+		db.OneInto(&v.Stored, standingSQL, db.Args{"customer": id}), db.AllInto(&v.Changes, toldSQL, db.Args{"customer": id}))
+	if err != nil {
 		return OfCustomer{}, err
 	}
-	var read stored
-	var v OfCustomer
-	if err := db.Together(ctx, s.db.Tenant(by), append(read.readings(), db.OneInto(&v.Stored, standingSQL, db.Args{"customer": id}))...); err != nil {
-		return OfCustomer{}, err
-	}
-	v.Setup = read.setup()
-	v.Progress = v.inForce().Progress(v.Stored, core.DateOf(s.db.Now(), by.Tenant.TimeZone))
+	v.Progress = levels.Progress(v.Stored, core.DateOf(s.db.Now(), by.Tenant.TimeZone))
 	return v, nil
 }
 

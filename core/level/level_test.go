@@ -396,7 +396,9 @@ func TestYearChangesWithAndWithoutTheJob(t *testing.T) {
 				}
 			}
 			for _, id := range []core.ID{gold, silver} {
-				of, err := year.Services.Levels.Find(t.Context(), year.By, id)
+				rules, err := year.Sales.RulesNow(t.Context(), year.By)
+				s.Check(err)
+				of, err := year.Services.Levels.Find(t.Context(), year.By, rules.Levels, id)
 				s.Check(err)
 				if want := map[core.ID]string{gold: "Silver", silver: "Member"}[id]; of.Progress.Level.Name != want {
 					t.Errorf("shown: %s, want %s", of.Progress.Level.Name, want)

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,5 +113,52 @@ func TestLevelsOfOthers(t *testing.T) {
 	}
 	if got := shoptest.Query[string](other.Shop, "select string_agg(name || coalesce(' ' || retired_at::text, ''), ', ' order by rank) from loyalty.level where tenant_id = $1", other.By.Tenant.ID); got != "Member, Silver, Gold" {
 		t.Errorf("the other business has %s", got)
+	}
+}
+
+// A manager changes a customer's level by hand; the page shows the level, what is missing to the next one, and why it changed.
+func TestACustomersLevel(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	kind, anna := s.Points(100), s.Customer().ID
+	manager := s.signedIn(core.Manager)
+	if got := manager.Get("/admin/customers/" + anna.String()); got.Find("#customer-level").Length() != 0 {
+		t.Error("a business without levels shows one")
+	}
+	ids := s.withLevels()
+	s.Sale(anna, kind, 120_00)
+	page := manager.Get("/admin/customers/" + anna.String())
+	if got := page.Text("#customer-level"); !strings.Contains(got, "Silver") || !strings.Contains(got, "380 points to Gold") || !strings.Contains(got, "Until 31") {
+		t.Errorf("level: %q", got)
+	}
+	if got := page.Text(".timeline-list"); strings.Index(got, "Reached Silver") > strings.Index(got, "Sale of") || !strings.Contains(got, "Reached Silver") {
+		t.Errorf("timeline: %q", got)
+	}
+	path := "/admin/customers/" + anna.String() + "/level"
+	form := manager.Get(path)
+	if got := form.Texts("select[name=level] option"); !slices.Equal(got, []string{"Member", "Silver", "Gold"}) {
+		t.Errorf("choices: %q", got)
+	}
+	values := webtest.Form("level", strconv.FormatInt(ids[2], 10), "until", "", "reason", "")
+	if got := manager.Refused(path, values); !strings.Contains(got.Text("main form"), "Enter a reason") {
+		t.Errorf("without a reason: %q", got.Text("main form"))
+	}
+	values.Set("reason", "A regular since 1998")
+	page = manager.Submit(path, values)
+	if got := page.Text("#customer-level") + page.Text(".timeline-list"); !strings.Contains(got, "Gold") || !strings.Contains(got, "Level set to Gold") || !strings.Contains(got, "A regular since 1998") {
+		t.Errorf("then: %q", got)
+	}
+	other := newShop(t)
+	other.withLevels()
+	if got := other.signedIn(core.Manager).Post(path, values); got.Code != http.StatusNotFound {
+		t.Errorf("another business = %d", got.Code)
+	}
+	if got := s.signedIn(core.Cashier).Post(path, values); got.Code != http.StatusForbidden {
+		t.Errorf("a cashier = %d", got.Code)
+	}
+	fresh := s.Customer().ID
+	s.Must(core.Result(s.Services.Levels.Give(t.Context(), s.By, fresh, level.Given{LevelID: ids[1], Reason: "Friend"}, nil)))
+	if got := manager.Get("/admin/customers/" + fresh.String()).Text(".timeline-list"); !strings.Contains(got, "Level set to Silver") {
+		t.Errorf("timeline of a new customer: %q", got)
 	}
 }
