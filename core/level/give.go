@@ -89,13 +89,15 @@ const standingSQL = `
 	where a.tenant_id = @tenant_id
 		and a.customer_id = @customer`
 
-const toldSQL = `
+const toldSQL = toldColumns + `
+	limit 100`
+
+const toldColumns = `
 	select id, from_level, to_level, reason, cause, note, until, actor_kind, actor_name, created_at
 	from loyalty.level_change
 	where tenant_id = @tenant_id
 		and customer_id = @customer
-	order by seq desc
-	limit 100`
+	order by seq desc`
 
 // OfCustomer is a customer's level with how they got it.
 type OfCustomer struct {
@@ -117,6 +119,43 @@ type Told struct {
 	ActorKind core.ActorKind
 	ActorName string
 	CreatedAt time.Time
+}
+
+// newestSQL is how a customer got the level that they have.
+const newestSQL = toldColumns + `
+	limit 1`
+
+// Reading reads a customer's level, whatever levels the business has, together with what else a page needs.
+type Reading struct {
+	stored
+	standing ledger.Standing
+	newest   []Told
+}
+
+// Readings returns the readings.
+func (r *Reading) Readings(customer core.ID) []db.Reading {
+	who := db.Args{"customer": customer}
+	return append(r.readings(), db.OneInto(&r.standing, standingSQL, who), db.AllInto(&r.newest, newestSQL, who))
+}
+
+// OfCustomer returns what was read as of a day; nil: there are no levels.
+func (r *Reading) OfCustomer(today time.Time) *OfCustomer {
+	levels := r.setup().inForce()
+	if !levels.Exist() {
+		return nil
+	}
+	return &OfCustomer{Levels: levels, Progress: levels.Progress(r.standing, today), Stored: r.standing, Changes: r.newest}
+}
+
+// ReachedBy returns the level that a sale has just raised the customer to, or nil.
+func (c *OfCustomer) ReachedBy(sale core.ID) *award.Level {
+	if c == nil || len(c.Changes) == 0 {
+		return nil
+	}
+	if newest := c.Changes[0]; newest.Reason == award.Rose && newest.Cause != nil && *newest.Cause == sale {
+		return c.Levels.Find(newest.ToLevel)
+	}
+	return nil
 }
 
 // Find returns a customer's level by the levels of transaction.RulesNow: without levels, nothing and in no round trip. core.ErrNotFound:

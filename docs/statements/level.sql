@@ -55,6 +55,16 @@ prepare changesSQL as
   order by seq desc
   limit 50;
 
+-- forgetNotesSQL (core/level/change.go), for ForgetNotes: ForgetNotes queues that reasons which people wrote are
+-- deleted.
+-- $1=tenant_id $2=customers
+prepare forgetNotesSQL as
+  update loyalty.level_change
+  set note = null
+  where tenant_id = $1
+    and customer_id = any ($2::uuid[])
+    and note is not null;
+
 -- beginCountSQL (core/level/count.go): A sale that began before the levels were changed may not have been counted for
 -- them.
 -- $1=first $2=tenant_id $3=version
@@ -204,7 +214,7 @@ prepare editLevelSQL as
   where tenant_id = $9
     and id = $10;
 
--- standingSQL (core/level/give.go), for Find: Find returns a customer's level, for managers.
+-- standingSQL (core/level/give.go), for Readings: Readings returns the readings.
 -- $1=tenant_id $2=customer
 prepare standingSQL as
   select coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
@@ -213,6 +223,27 @@ prepare standingSQL as
   from loyalty.account a
   where a.tenant_id = $1
     and a.customer_id = $2;
+
+-- toldSQL (core/level/give.go), for Find: Find returns a customer's level by the levels of transaction.RulesNow: without
+-- levels, nothing and in no round trip.
+-- $1=tenant_id $2=customer
+prepare toldSQL as
+  select id, from_level, to_level, reason, cause, note, until, actor_kind, actor_name, created_at
+  from loyalty.level_change
+  where tenant_id = $1
+    and customer_id = $2
+  order by seq desc
+  limit 100;
+
+-- newestSQL (core/level/give.go): newestSQL is how a customer got the level that they have.
+-- $1=tenant_id $2=customer
+prepare newestSQL as
+  select id, from_level, to_level, reason, cause, note, until, actor_kind, actor_name, created_at
+  from loyalty.level_change
+  where tenant_id = $1
+    and customer_id = $2
+  order by seq desc
+  limit 1;
 
 -- programmeSQL (core/level/level.go)
 -- $1=tenant_id

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"strings"
 	"time"
 
 	"example.com/loyalty/core/award"
@@ -41,4 +42,22 @@ func LevelUntil(until *time.Time) string {
 		return ""
 	}
 	return "Until " + LongDay(*until)
+}
+
+// LevelReached tells a customer about the level that they have reached: "You are now Gold, until 31 December 2027".
+func LevelReached(l award.Level, until *time.Time) string {
+	if until == nil {
+		return "You are now " + l.Name
+	}
+	return "You are now " + l.Name + ", until " + LongDay(*until)
+}
+
+// Perks are the lines of a level's perks.
+func Perks(l award.Level) (lines []string) {
+	for line := range strings.Lines(l.Perks) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }

@@ -315,6 +315,7 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 	if w.UncheckedSince != nil {
 		v.Check = CheckPhone
 	}
+	v.Level = levelLine(by, w)
 	v.CardPath = addPIN(links.TillCustomers+"/"+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
 	for _, unit := range []ledger.Unit{ledger.Points, ledger.Stamps} {
@@ -424,3 +425,15 @@ func benefit(v coupon.ShownVoucher, currency string) (name, worth, hint string) 
 
 // free is the worth of a pending redemption and of a voucher for a reward.
 const free = "Free"
+
+// levelLine is a customer's level and what is missing to the next one; "" without levels.
+func levelLine(by core.Actor, w walkin.Card) string {
+	if w.Level == nil {
+		return ""
+	}
+	line := w.Level.Progress.Level.Name
+	if next := format.ToNextLevel(*w.Level.Progress, w.Level.Basis, by.Tenant.Currency); next != "" {
+		line += " · " + next
+	}
+	return line
+}

@@ -3,7 +3,6 @@ package levels
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"example.com/loyalty/core/award"
@@ -153,14 +152,4 @@ func months() (options []ui.Option) {
 		options = append(options, ui.Option{Value: strconv.Itoa(int(m)), Label: m.String()})
 	}
 	return options
-}
-
-// perkLines are the lines of a level's perks.
-func perkLines(l award.Level) (lines []string) {
-	for line := range strings.Lines(l.Perks) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }

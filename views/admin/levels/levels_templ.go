@@ -502,7 +502,7 @@ func levelCard(v Overview, l award.Level) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if perks := perkLines(l); len(perks) > 0 {
+		if perks := format.Perks(l); len(perks) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<ul class=\"mt-2 mb-0\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
