@@ -35,6 +35,7 @@ type LevelRules struct {
 	Drops  bool       `json:"drops"` // a level that isn't earned again is lost at its end
 
 	StartsOn time.Time `json:"starts_on"` // sales from this local day on count
+	Frozen   bool      `json:"frozen"`    // earlier sales are being counted: sums aren't right yet, so they change no level
 }
 
 // Levels are the levels of a business. The zero Levels are none.
@@ -175,7 +176,7 @@ type Change struct {
 // Settle returns a standing as of a day: what a level that has ended becomes and, if a threshold has become lower, a higher one.
 // The job of that day makes the same of it, so it doesn't matter who is first.
 func (l Levels) Settle(s ledger.Standing, today time.Time) (ledger.Standing, []Change) {
-	if !l.Exist() {
+	if !l.Exist() || l.Frozen {
 		return s, nil
 	}
 	var changes []Change
@@ -196,7 +197,7 @@ func (l Levels) Sell(s ledger.Standing, day, today time.Time, amount int64) (led
 	}
 	had := l.Reached(l.best(s, today))
 	s = l.Count(s, day, today, amount)
-	if reached := l.Reached(l.best(s, today)); reached == had {
+	if reached := l.Reached(l.best(s, today)); reached == had || l.Frozen {
 		return s, nil
 	}
 	return s, l.raise(&s, today, Rose)
@@ -205,21 +206,25 @@ func (l Levels) Sell(s ledger.Standing, day, today time.Time, amount int64) (led
 // raise sets the level that sums reach if it is higher.
 func (l Levels) raise(s *ledger.Standing, today time.Time, why Reason) []Change {
 	level := l.Reached(l.best(*s, today))
-	if level == nil || level.Rank <= l.rank(s.LevelID) {
+	if level == nil || level.Rank <= l.Rank(s.LevelID) {
 		return nil
 	}
-	return []Change{l.change(s, level, why, l.untilNextYear(today))}
+	return []Change{l.change(s, level, why, l.UntilNextYear(today))}
 }
 
-// end makes of a level that has ended what the sums of the last year and this one have earned.
+// end makes of a level that has ended what the sums of the last year and this one have earned. One that was earned while levels
+// were lost is kept if they aren't any more.
 func (l Levels) end(s *ledger.Standing, today time.Time) Change {
+	if !l.Drops && s.LevelBy != nil && *s.LevelBy == ledger.LevelEarned {
+		return l.change(s, l.Find(s.LevelID), Kept, nil)
+	}
 	this, _ := l.sums(*s, today)
 	level := l.Reached(l.best(*s, today))
 	reason := Dropped
-	if level != nil && level.Rank >= l.rank(s.LevelID) {
+	if level != nil && level.Rank >= l.Rank(s.LevelID) {
 		reason = Kept
 	}
-	until := l.untilNextYear(today)
+	until := l.UntilNextYear(today)
 	if level != nil && level.Threshold > this && until != nil {
 		until = new(l.EndOf(l.YearOf(today)))
 	}
@@ -262,6 +267,9 @@ func (l Levels) Undo(s ledger.Standing, day, today time.Time, amount int64, chan
 		return s, nil
 	}
 	s = l.Count(s, day, today, -amount)
+	if l.Frozen {
+		return s, nil
+	}
 	sum, steps := l.best(s, today), stepsOf(changes)
 	if !same(steps[len(steps)-1].To, s.LevelID) {
 		return s, nil // a level that has just been settled
@@ -282,7 +290,7 @@ func (l Levels) Undo(s ledger.Standing, day, today time.Time, amount int64, chan
 		to = nil
 	}
 	if reached := l.Reached(sum); reached != nil && (to == nil || reached.Rank > to.Rank) {
-		to, until = reached, l.untilNextYear(today)
+		to, until = reached, l.UntilNextYear(today)
 	}
 	return s, []Change{l.change(&s, to, Undone, until)}
 }
@@ -344,12 +352,41 @@ func (l Levels) Merge(kept, merged ledger.Standing, today time.Time) (ledger.Sta
 		kept = l.Count(kept, today, today, sum)
 		kept.LevelSumBefore += before
 	}
-	if l.rank(merged.LevelID) > l.rank(kept.LevelID) {
+	if l.Rank(merged.LevelID) > l.Rank(kept.LevelID) {
 		by := merged.LevelBy
 		changes = append(changes, l.change(&kept, l.Find(merged.LevelID), Merged, merged.LevelUntil))
 		kept.LevelBy = by
 	}
 	return kept, append(changes, l.raise(&kept, today, Merged)...)
+}
+
+// Recount returns a standing with what a customer's sales count in the year of a day and in the one before, and the level that
+// follows. A level that was earned gets a last day, or loses it, as the rules are now.
+func (l Levels) Recount(s ledger.Standing, today time.Time, this, before int64) (ledger.Standing, []Change) {
+	s.LevelYear, s.LevelSum, s.LevelSumBefore = new(l.YearOf(today)), this, before
+	s, changes := l.Settle(s, today)
+	until := l.UntilNextYear(today)
+	if l.Frozen || s.LevelBy == nil || *s.LevelBy != ledger.LevelEarned || (s.LevelUntil == nil) == (until == nil) {
+		return s, changes
+	}
+	return s, append(changes, l.change(&s, l.Find(s.LevelID), NewRules, until))
+}
+
+// FirstDay returns the first day of a year, on which sales begin to count for it. For all time, that is the day from which sales count.
+func (l Levels) FirstDay(year int) time.Time {
+	if l.Period != ByYear {
+		return l.StartsOn
+	}
+	if first := dayOf(year, l.Month, l.Day); first.After(l.StartsOn) {
+		return first
+	}
+	return l.StartsOn
+}
+
+// Earns reports whether the sums of a settled standing earn its level, so that it would be kept if it ended now.
+func (l Levels) Earns(s ledger.Standing, today time.Time) bool {
+	reached := l.Reached(l.best(s, today))
+	return l.Rank(s.LevelID) == 0 || reached != nil && reached.Rank >= l.Rank(s.LevelID)
 }
 
 // Progress is a customer's level to show, and how far the next one is.
@@ -368,24 +405,28 @@ func (l Levels) Progress(s ledger.Standing, today time.Time) *Progress {
 	}
 	s, _ = l.Settle(s, today)
 	p := &Progress{Level: l.Find(s.LevelID), Until: s.LevelUntil}
-	p.Sum, _ = l.sums(s, today)
 	if p.Level == nil {
 		p.Level, p.Until = l.First(), nil
 	}
+	if l.Frozen {
+		return p
+	}
+	p.Sum, _ = l.sums(s, today)
 	p.Next = l.Next(p.Level.Rank)
 	p.Keeps = p.Level.Rank > 0 && p.Level.Threshold <= p.Sum
 	return p
 }
 
-// untilNextYear returns the last day of a level that is reached on a day, or nil if levels are not lost.
-func (l Levels) untilNextYear(today time.Time) *time.Time {
+// UntilNextYear returns the last day of a level that is reached on a day, or nil if levels are not lost.
+func (l Levels) UntilNextYear(today time.Time) *time.Time {
 	if l.Period != ByYear || !l.Drops {
 		return nil
 	}
 	return new(l.EndOf(l.YearOf(today) + 1))
 }
 
-func (l Levels) rank(id *int64) int {
+// Rank returns the rank of a level; 0 of none.
+func (l Levels) Rank(id *int64) int {
 	if level := l.Find(id); level != nil {
 		return level.Rank
 	}

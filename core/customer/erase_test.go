@@ -334,9 +334,9 @@ func TestDeletedMailsAreOfOneTenant(t *testing.T) {
 
 // document is the result of WriteData.
 type document struct {
-	Customer                                             map[string]any
-	LedgerEntries, Merged, MergedEntries, Transactions   []map[string]any
-	Refunds, Redemptions, Vouchers, Mails, Consents, Log []map[string]any
+	Customer                                                           map[string]any
+	LedgerEntries, Merged, MergedEntries, Transactions                 []map[string]any
+	Refunds, Redemptions, LevelChanges, Vouchers, Mails, Consents, Log []map[string]any
 }
 
 func (s shop) data(id core.ID) document {
@@ -351,6 +351,7 @@ func (s shop) data(id core.ID) document {
 		Transactions  []map[string]any `json:"transactions"`
 		Refunds       []map[string]any `json:"refunds"`
 		Redemptions   []map[string]any `json:"redemptions"`
+		LevelChanges  []map[string]any `json:"level_changes"`
 		Vouchers      []map[string]any `json:"vouchers"`
 		Mails         []map[string]any `json:"mails"`
 		Consents      []map[string]any `json:"consents"`
@@ -415,7 +416,7 @@ func TestWriteData(t *testing.T) {
 		"status": "active", "points_balance": 37.0, "stamps_balance": 0.0,
 		"created_at": got.Customer["created_at"], "updated_at": got.Customer["updated_at"],
 		"unsubscribed_at": nil, "note": "Likes the window.", "tags": []any{"Regular"}, "also_found_by": []any{},
-		"external_id": "wc-1", "metadata": map[string]any{"shop": "web"},
+		"external_id": "wc-1", "metadata": map[string]any{"shop": "web"}, "level": nil, "level_until": nil,
 	}
 	if diff := cmp.Diff(want, got.Customer); diff != "" {
 		t.Errorf("customer (-want +got):\n%s", diff)
@@ -473,7 +474,7 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	// A PIN is deleted within an hour.
 	// Erasing blanks the names and values of an import's rows.
 	// Audit entries about sales, redemptions and vouchers have no other data about the customer.
-	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_key", "customer_tag", "ledger_entry", "lot", "pin", "redemption", "transaction", "voucher"}
+	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_key", "customer_tag", "ledger_entry", "level_change", "lot", "pin", "redemption", "transaction", "voucher"}
 	if diff := cmp.Diff(want, tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}

@@ -189,7 +189,9 @@ const moveBalance = `
 
 // keepStanding gives an account the standing k that its sale has made.
 const keepStanding = `,
-			earned_on = k.earned_on,
+			` + keptColumns
+
+const keptColumns = `earned_on = k.earned_on,
 			earned_points = k.earned_points,
 			earned_stamps = k.earned_stamps,
 			level_year = k.level_year,
@@ -199,13 +201,15 @@ const keepStanding = `,
 			level_until = k.level_until,
 			level_by = k.level_by`
 
+const keptRecord = `earned_on date, earned_points bigint, earned_stamps bigint,
+			level_year int, level_sum bigint, level_sum_before bigint, level_id bigint, level_until date, level_by text`
+
 // AwardEachKnown is AwardEach for accounts whose standing changes, too. The argument "standings" has it as JSON, by the sale's place.
 const AwardEachKnown = `
 	moved as (
 		update loyalty.account a` + moveBalance + keepStanding + `
 		from accepted s
-		join jsonb_to_recordset(@standings::jsonb) k (place bigint, earned_on date, earned_points bigint, earned_stamps bigint,
-			level_year int, level_sum bigint, level_sum_before bigint, level_id bigint, level_until date, level_by text) on k.place = s.place
+		join jsonb_to_recordset(@standings::jsonb) k (place bigint, ` + keptRecord + `) on k.place = s.place
 		where a.tenant_id = @tenant_id
 			and a.customer_id = s.customer_id
 	),` + entryEach

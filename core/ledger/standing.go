@@ -81,7 +81,23 @@ func (s Standing) add(args db.Args) {
 	args["level_id"], args["level_until"], args["level_by"] = s.LevelID, s.LevelUntil, s.LevelBy
 }
 
-// keptStanding is a standing as AwardEachKnown reads it.
+const keepStandingsSQL = `
+	update loyalty.account a
+	set ` + keptColumns + `
+	from unnest(@customers::uuid[]) with ordinality c (id, place)
+	join jsonb_to_recordset(@standings::jsonb) k (place bigint, ` + keptRecord + `) on k.place = c.place
+	where a.tenant_id = @tenant_id
+		and a.customer_id = c.id`
+
+// KeepStandings is KeepStanding for many customers, whose standings are in their order.
+func KeepStandings(tx *db.Tx, customers []core.ID, standings []Standing) error {
+	if len(customers) == 0 {
+		return nil
+	}
+	return db.Queue(tx, keepStandingsSQL, db.Args{"customers": customers, "standings": StandingsJSON(standings)})
+}
+
+// keptStanding is a standing as statements read it.
 type keptStanding struct {
 	Place          int     `json:"place"`
 	EarnedOn       *string `json:"earned_on"`
@@ -95,16 +111,22 @@ type keptStanding struct {
 	LevelBy        *string `json:"level_by"`
 }
 
-// StandingsJSON returns the argument "standings" of AwardEachKnown: those of sales in their order.
+// StandingsJSON returns the argument "standings" of statements: those of sales or customers in their order.
 func StandingsJSON(standings []Standing) any {
 	kept := make([]keptStanding, len(standings))
 	for i, s := range standings {
-		kept[i] = keptStanding{
-			i + 1, dayText(s.EarnedOn), s.EarnedPoints, s.EarnedStamps,
-			s.LevelYear, s.LevelSum, s.LevelSumBefore, s.LevelID, dayText(s.LevelUntil), (*string)(s.LevelBy),
-		}
+		kept[i] = s.kept()
+		kept[i].Place = i + 1
 	}
 	return kept
+}
+
+func (s Standing) kept() keptStanding {
+	return keptStanding{
+		EarnedOn: dayText(s.EarnedOn), EarnedPoints: s.EarnedPoints, EarnedStamps: s.EarnedStamps,
+		LevelYear: s.LevelYear, LevelSum: s.LevelSum, LevelSumBefore: s.LevelSumBefore,
+		LevelID: s.LevelID, LevelUntil: dayText(s.LevelUntil), LevelBy: (*string)(s.LevelBy),
+	}
 }
 
 func dayText(day *time.Time) *string {

@@ -37,6 +37,43 @@ func Queue(tx *db.Tx, by core.Actor, customer core.ID, cause *core.ID, changes [
 	return nil
 }
 
+const insertChangesSQL = `
+	insert into loyalty.level_change (tenant_id, id, customer_id, seq, from_level, to_level, reason, from_until, until,
+		actor_kind, actor_id, actor_name, created_at)
+	select @tenant_id, c.id, c.customer, row_number() over (partition by c.customer order by c.id) + coalesce((
+			select max(seq)
+			from loyalty.level_change
+			where tenant_id = @tenant_id
+				and customer_id = c.customer
+		), 0), c.from_level, c.to_level, c.reason, c.from_until, c.until,
+		@actor_kind, @actor_id, @actor_name, @now
+	from unnest(@ids::uuid[], @customers::uuid[], @from::bigint[], @to::bigint[], @reasons::text[], @from_until::date[], @until::date[])
+		c (id, customer, from_level, to_level, reason, from_until, until)
+	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = c.customer`
+
+// Move is a change of a customer's level.
+type Move struct {
+	Customer core.ID
+	award.Change
+}
+
+// QueueAll queues changes of many customers, which have no cause. Their accounts are locked.
+func QueueAll(tx *db.Tx, by core.Actor, moves []Move) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	return db.Queue(tx, insertChangesSQL, db.Args{
+		"ids":        db.Column(moves, func(Move) core.ID { return core.NewID(tx.Now) }),
+		"customers":  db.Column(moves, func(m Move) core.ID { return m.Customer }),
+		"from":       db.Column(moves, func(m Move) *int64 { return m.From }),
+		"to":         db.Column(moves, func(m Move) *int64 { return m.To }),
+		"reasons":    db.Column(moves, func(m Move) string { return string(m.Reason) }),
+		"from_until": db.Column(moves, func(m Move) *time.Time { return m.FromUntil }),
+		"until":      db.Column(moves, func(m Move) *time.Time { return m.Until }),
+		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+	})
+}
+
 // The newest ones are enough to see how the customer got the level that they have: each of this year's is of a higher level.
 const changesSQL = `
 	select from_level, to_level, reason, from_until, until, note, created_at
@@ -72,4 +109,16 @@ func (c *Changes) Dated(zone *time.Location) []award.Dated {
 		}
 	}
 	return dated
+}
+
+const forgetNotesSQL = `
+	update loyalty.level_change
+	set note = null
+	where tenant_id = @tenant_id
+		and customer_id = any (@customers::uuid[])
+		and note is not null`
+
+// ForgetNotes queues that reasons which people wrote are deleted. The changes stay.
+func ForgetNotes(tx *db.Tx, customers []core.ID) error {
+	return db.Queue(tx, forgetNotesSQL, db.Args{"customers": customers})
 }

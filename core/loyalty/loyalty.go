@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
@@ -48,6 +49,7 @@ type Services struct {
 	Customers     *customer.Service
 	Deprecations  *deprecation.Service
 	Imports       *importing.Service
+	Levels        *level.Service
 	Links         link.Maker
 	Live          *live.Hub
 	Locations     *location.Service
@@ -116,6 +118,7 @@ func New(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, o Options) *Se
 		Customers:     customer.NewService(d),
 		Deprecations:  deprecation.NewService(d, jobs, mails, o.Log),
 		Imports:       importing.NewService(d, jobs),
+		Levels:        level.NewService(d, jobs),
 		Links:         links,
 		Live:          live.NewHub(o.Log),
 		Locations:     location.NewService(d),
@@ -155,6 +158,7 @@ func (s *Services) At(instant time.Time) *Services {
 	then.Billing, then.Coupons = s.Billing.At(instant), s.Coupons.At(instant)
 	then.Customers = customer.NewService(d)
 	then.Imports = s.Imports.At(instant)
+	then.Levels = s.Levels.At(instant)
 	then.Locations = location.NewService(d)
 	then.Programme = s.Programme.At(instant)
 	then.Promotions = promotion.NewService(d)

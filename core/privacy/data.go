@@ -30,6 +30,7 @@ var parts = []part{
 	{"transactions", transactionsSQL, "ulid", core.ID{}},
 	{"refunds", refundsSQL, "ulid", core.ID{}},
 	{"redemptions", redemptionsSQL, "ulid", core.ID{}},
+	{"level_changes", levelChangesSQL, "number", int32(0)},
 	{"vouchers", vouchersSQL, "ulid", core.ID{}},
 	{"mails", mailsSQL, "ulid", core.ID{}},
 	{"consents", consentsSQL, "kind", ""},
@@ -39,10 +40,12 @@ var parts = []part{
 const customerSQL = `
 	select c.id as ulid, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
 		c.created_at, c.updated_at, c.unsubscribed_at, c.note, c.external_id, coalesce(c.metadata, '{}') as metadata,
+		l.name as level, to_char(a.level_until, 'YYYY-MM-DD') as level_until,
 		array(select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.customer_id = c.id order by g.key) as tags,
 		array(select f.text from loyalty.customer_key f where f.tenant_id = @tenant_id and f.customer_id = c.id order by f.created_at, f.kind desc, f.key) as also_found_by
 	from loyalty.customer c
 	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	left join loyalty.level l on l.tenant_id = @tenant_id and l.id = a.level_id
 	where c.tenant_id = @tenant_id
 		and c.id = @customer`
 
@@ -119,6 +122,19 @@ const redemptionsSQL = `
 		and r.customer_id = @customer
 		and r.id > @after
 	order by r.id
+	limit @limit`
+
+// A level that isn't named is the first one.
+const levelChangesSQL = `
+	select c.id as ulid, c.seq as number, c.created_at, f.name as from_level, t.name as to_level, c.reason, to_char(c.until, 'YYYY-MM-DD') as until, c.note,
+		c.actor_kind as by
+	from loyalty.level_change c
+	left join loyalty.level f on f.tenant_id = @tenant_id and f.id = c.from_level
+	left join loyalty.level t on t.tenant_id = @tenant_id and t.id = c.to_level
+	where c.tenant_id = @tenant_id
+		and c.customer_id = @customer
+		and c.seq > @after
+	order by c.seq
 	limit @limit`
 
 const vouchersSQL = `

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/importing"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/transaction"
 )
@@ -62,7 +63,7 @@ const (
 )
 
 // Erase deletes a customer's personal data: name, phone number, e-mail address, external ID, metadata, note and tags in their record
-// and in the audit log, e-mails to them, stored responses about them, what programs keep with their sales, and files that
+// and in the audit log, e-mails to them, stored responses about them, what programs keep with their sales, why they were given a level, and files that
 // wait to be imported, which may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
 // Erasing again does nothing.
 func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
@@ -86,6 +87,9 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (custome
 			return customer.Customer{}, err
 		}
 		if err := transaction.ForgetMetadata(tx, id); err != nil {
+			return customer.Customer{}, err
+		}
+		if err := level.ForgetNotes(tx, everyone); err != nil {
 			return customer.Customer{}, err
 		}
 		for _, one := range everyone {

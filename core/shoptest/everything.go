@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/notification"
 	"example.com/loyalty/core/programme"
@@ -38,6 +39,7 @@ func (s Shop) WriteEverything() {
 	s.Voucher(s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))}).ID, c.ID)
 	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, "Regular"))
 	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, c.ID, s.AddCustomer(Anna(Phone())).ID, nil, nil)))
+	seedLevels(s, c)
 	seedImport(s)
 	seedLinks(s)
 	seedPIN(s, c)
@@ -63,6 +65,25 @@ func seedPromotion(shop Shop) transaction.Type {
 	}, nil, nil)))
 	shop.Check(shop.Transactions.Codes().Write(ctx))
 	return kind
+}
+
+// seedLevels launches levels, and gives one to a customer.
+func seedLevels(shop Shop, c customer.Customer) {
+	shop.T.Helper()
+	ctx, by, s := shop.T.Context(), shop.By, shop.Services.Levels
+	today := core.DateOf(shop.DB.Now(), by.Tenant.TimeZone)
+	for i, change := range []level.Change{
+		{Rules: &level.Rules{Basis: award.ByPoints, Period: award.ByYear, Month: new(int64(1)), Day: new(int64(1)), Drops: true, StartsOn: &today}},
+		{Level: &level.Edit{Name: new("Silver"), Threshold: new(int64(1_000_000)), Percent: new(int64(110))}},
+		{On: new(true)},
+	} {
+		change.Version = int64(i)
+		setup, err := s.Change(ctx, by, change)
+		shop.Check(err)
+		if setup.Active {
+			shop.Must(core.Result(s.Give(ctx, by, c.ID, level.Given{LevelID: setup.Levels[1].ID, Reason: "Regular"}, nil)))
+		}
+	}
 }
 
 // seedNotifications tells the actor about a reward that is low, with a threshold of their own.

@@ -164,8 +164,8 @@ type Detail struct {
 	Named
 	DiscountCents int64 // what vouchers took off at the till, before what was paid
 	VoidReason    *string
-	PromotionName *string // nil: none counted
-	LevelName     *string // nil: none added something
+	PromotionName *string         // nil: none counted
+	LevelName     *string         // nil: none added something
 	VoidedByName  *string         // nil: not voided
 	Entries       []ledger.Posted `db:"-"` // also of its refunds; none for a sale that earned nothing
 	Refunds       []Refund        `db:"-"` // the oldest first

@@ -31,7 +31,7 @@ const rulesSQL = `
 		), '{}') as categories,
 		(
 			select json_build_object('basis', basis, 'period', period, 'month', year_month, 'day', year_day, 'drops', drops,
-				'starts_on', starts_on::timestamp at time zone 'UTC')
+				'starts_on', starts_on::timestamp at time zone 'UTC', 'frozen', frozen)
 			from loyalty.level_programme
 			where tenant_id = @tenant_id
 				and active

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 )
@@ -21,6 +22,7 @@ type Card struct {
 	Pending  []Pending             // the oldest first, at most 50
 	Rewards  []Offered             // active and in stock, the cheapest of each unit first, at most 50
 	Vouchers []coupon.ShownVoucher // that can be redeemed, the first to expire first, at most 50
+	Level    *level.OfCustomer     // with its newest change; nil: there are no levels
 	Expiring []ledger.Ending       // with the days to show (ledger.Shown); nil if nothing ends at the business
 }
 
@@ -137,6 +139,8 @@ func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, er
 		db.AllInto(&c.Rewards, offeredSQL, db.Args{"customer": id, "limit": maxListed}),
 		db.AllInto(&c.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": maxListed}),
 	}
+	var held level.Reading
+	readings = append(readings, held.Readings(id)...)
 	if by.Tenant.Expires() {
 		readings = append(readings, ledger.ReadEndings(&endings, id))
 	}
@@ -147,6 +151,7 @@ func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, er
 		c.Rewards, c.Vouchers = nil, nil
 	}
 	c.Expiring = ledger.Shown(by.Tenant, endings)
+	c.Level = held.OfCustomer(core.DateOf(s.db.Now(), by.Tenant.TimeZone))
 	return c, nil
 }
 

@@ -942,3 +942,23 @@ prepare keepStandingSQL as
     level_by = $9::text
   where tenant_id = $10
     and customer_id = $11;
+
+-- keepStandingsSQL (core/ledger/standing.go), for KeepStandings: KeepStandings is KeepStanding for many customers, whose
+-- standings are in their order.
+-- $1=customers $2=standings $3=tenant_id
+prepare keepStandingsSQL as
+  update loyalty.account a
+  set earned_on = k.earned_on,
+      earned_points = k.earned_points,
+      earned_stamps = k.earned_stamps,
+      level_year = k.level_year,
+      level_sum = k.level_sum,
+      level_sum_before = k.level_sum_before,
+      level_id = k.level_id,
+      level_until = k.level_until,
+      level_by = k.level_by
+  from unnest($1::uuid[]) with ordinality c (id, place)
+  join jsonb_to_recordset($2::jsonb) k (place bigint, earned_on date, earned_points bigint, earned_stamps bigint,
+      level_year int, level_sum bigint, level_sum_before bigint, level_id bigint, level_until date, level_by text) on k.place = c.place
+  where a.tenant_id = $3
+    and a.customer_id = c.id;

@@ -143,7 +143,7 @@ prepare rulesSQL as
     ), '{}') as categories,
     (
       select json_build_object('basis', basis, 'period', period, 'month', year_month, 'day', year_day, 'drops', drops,
-        'starts_on', starts_on::timestamp at time zone 'UTC')
+        'starts_on', starts_on::timestamp at time zone 'UTC', 'frozen', frozen)
       from loyalty.level_programme
       where tenant_id = $1
         and active

@@ -69,6 +69,10 @@ const (
 	Programme            = Settings + "/programme" // how points and stamps expire
 	PointsRule           = Programme + "/points"
 	StampsRule           = Programme + "/stamps"
+	Levels               = Programme + "/levels" // that customers rise to
+	NewLevel             = Levels + "/new"
+	LevelRules           = Levels + "/rules"
+	PreviewLevels        = Levels + "/preview" // what a change would do
 	Staff                = Settings + "/staff"
 	NewStaff             = Staff + "/new" // invites a person
 	Billing              = Settings + "/billing"
@@ -293,3 +297,6 @@ func With(u *url.URL, name, value string) string {
 
 // WithQuery adds a value to a path as its query, unless the value is "".
 func WithQuery(path, name, value string) string { return With(&url.URL{Path: path}, name, value) }
+
+// Level is the form of a level.
+func Level(id int64) string { return Levels + "/" + strconv.FormatInt(id, 10) }

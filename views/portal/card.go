@@ -11,9 +11,10 @@ type Card struct {
 	Frame
 	Customer string // "": inactive, so that their balance isn't shown either
 	Balance  Balance
-	Second   string    // the other balance: "3 stamps"; "" for none
-	Ends     []string  // what expires soon: "40 points expire on 31 Jan"
-	Progress *Progress // nil without rewards to save for
+	Second   string     // the other balance: "3 stamps"; "" for none
+	Ends     []string   // what expires soon: "40 points expire on 31 Jan"
+	Level    *CardLevel // nil: the business has no levels
+	Progress *Progress  // nil without rewards to save for
 	Code     Code
 	Pending  []string     // redeemed rewards that aren't fulfilled yet
 	Ready    []CardReward // affordable now
@@ -38,6 +39,16 @@ func (b Balance) size() string {
 		return "medium"
 	}
 	return "small"
+}
+
+// CardLevel is the level of the customer.
+type CardLevel struct {
+	Name   string
+	Colour string // "#c0a020"; "": none
+	Until  string // "Until 31 December 2027"; "": it has no last day
+	Way    int    // to the next one, in percent
+	ToNext string // "€ 80.00 to Gold"; "": there is none above
+	Perks  []string
 }
 
 // Progress is the way to a reward.
@@ -76,6 +87,7 @@ type Code struct {
 	Refresh string
 	Seconds int      // until a taken one expires; 0: unknown
 	Earned  *Balance // of a used one: "+12", "points"; nil without a sale
+	Reached string   // the level to which the sale raised the customer: "You are now Gold"; "": none
 	Words   string   // why none is shown
 }
 

@@ -105,6 +105,7 @@ type Customer struct {
 	ID, PIN        string // PIN: the id of the accepted one; "" for none
 	Name, Contact  string // Contact: the phone number, or else the e-mail address
 	Points, Stamps int64
+	Level          string // "Gold · € 80.00 to Platinum"; "": there are no levels
 	Balances       []Balance
 	Ends           []string // what expires soon: "40 points expire on 31 Jan"
 	Progress       *Progress
@@ -201,6 +202,7 @@ type Receipt struct {
 	Spend    string // what was paid: "24.50"; "" if only rewards and vouchers were used
 	Bill     *Bill  // nil without discounts
 	Award    string // "+24 points"
+	Reached  string // the level to which the sale raised the customer: "Now Gold, until 31 December 2027"
 	Customer Match
 	Meta     string // "Dine in, 15:31"
 	Balances []Balance

@@ -18,6 +18,7 @@ import (
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/admin/coupons"
 	"example.com/loyalty/web/admin/customers"
+	"example.com/loyalty/web/admin/levels"
 	"example.com/loyalty/web/admin/people"
 	"example.com/loyalty/web/admin/reports"
 	"example.com/loyalty/web/admin/rewards"
@@ -63,6 +64,7 @@ func (a *Admin) routes() []route.Route {
 		&rewards.Handlers{Business: b},
 		&coupons.Handlers{Business: b},
 		&reports.Handlers{Business: b, Guide: guide},
+		&levels.Handlers{Business: b},
 		&people.Handlers{Business: b, API: a.api},
 		a.settings,
 		guide,

@@ -154,6 +154,7 @@ func navItems(sections []section, role core.Role, current string) (items []views
 var settingsSections = []section{
 	{"Business", links.Business, "building-store", core.Owner},
 	{"Programme", links.Programme, "hourglass", core.Owner},
+	{"Levels", links.Levels, "trending-up", core.Owner},
 	{"Staff", links.Staff, "users", core.Owner},
 	{"Billing", links.Billing, "receipt", core.Owner},
 	{"Notifications", links.NotificationSettings, "bell", core.Owner},

@@ -149,6 +149,11 @@ func (p *Portal) code(d card, progress walkin.Progress) views.Code {
 		if progress.Award > 0 {
 			code.Earned = &views.Balance{Value: format.Signed(progress.Award), Unit: format.UnitName(progress.Award, progress.RuleType)}
 		}
+		if sale := progress.TransactionID; sale != nil {
+			if reached := d.Level.ReachedBy(*sale); reached != nil {
+				code.Reached = format.LevelReached(*reached, d.Level.Progress.Until)
+			}
+		}
 		return code
 	case walkin.Replaced:
 		return views.Code{State: views.CodeReplaced, Words: "A newer code is on another screen"}
@@ -187,6 +192,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	}
 	v.Ends = p.endsSoon(d)
 	v.Progress = progressOf(d.Card)
+	v.Level = levelOf(d)
 	for _, redemption := range d.Pending {
 		v.Pending = append(v.Pending, redemption.RewardName)
 	}
@@ -223,6 +229,18 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	v.Assets.Stylesheets = append([]string{static.Path("css/pin.css")}, v.Assets.Stylesheets...)
 	p.addScripts(c, &v.Frame, "portal", "pin")
 	return render(c, status, views.CardPage(v))
+}
+
+// levelOf is the customer's level, or nil.
+func levelOf(d card) *views.CardLevel {
+	if d.Level == nil {
+		return nil
+	}
+	p := *d.Level.Progress
+	return &views.CardLevel{
+		Name: p.Level.Name, Colour: p.Level.Colour, Until: format.LevelUntil(p.Until), Way: int(100 * format.LevelShare(p)),
+		ToNext: format.ToNextLevel(p, d.Level.Basis, d.Currency), Perks: format.Perks(*p.Level),
+	}
 }
 
 // inactiveCard shows neither the name nor the balance of an inactive customer to those who have the link.

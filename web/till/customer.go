@@ -316,12 +316,13 @@ func (t *Till) customerView(c echo.Context, d draft, w walkin.Card, types []tran
 	if w.UncheckedSince != nil {
 		v.Check = CheckPhone
 	}
+	by := page.Actor(c)
+	v.Level = levelLine(by, w)
 	v.CardPath = addPIN(links.TillCustomers+"/"+v.ID+"/card", v.PIN)
 	after, err := t.outcomeOf(c, d, w, types)
 	if err != nil {
 		return nil, err
 	}
-	by := page.Actor(c)
 	for _, unit := range []ledger.Unit{ledger.Points, ledger.Stamps} {
 		if ends := format.EndsSoon(w.Expiring, unit, today); ends != "" {
 			v.Ends = append(v.Ends, ends)
@@ -429,3 +430,15 @@ func benefit(v coupon.ShownVoucher, currency string) (name, worth, hint string) 
 
 // free is the worth of a pending redemption and of a voucher for a reward.
 const free = "Free"
+
+// levelLine is a customer's level and what is missing to the next one; "" without levels.
+func levelLine(by core.Actor, w walkin.Card) string {
+	if w.Level == nil {
+		return ""
+	}
+	line := w.Level.Progress.Level.Name
+	if next := format.ToNextLevel(*w.Level.Progress, w.Level.Basis, by.Tenant.Currency); next != "" {
+		line += " · " + next
+	}
+	return line
+}

@@ -72,14 +72,14 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, info receiptInfo)
 		unit, bill = sale.RuleType, billOf(sale, checkout)
 		addSale(&v, sale, bill, currency)
 	}
-	if err := t.addCustomer(c, &v, checkout.CustomerID, unit); err != nil {
+	if err := t.addCustomer(c, &v, checkout.CustomerID, id, unit); err != nil {
 		return err
 	}
 	if info.claimed {
 		// Typing a phone number doesn't prove that it is one's own, so the screen shows no full name or balance.
 		v.Title = firstName(v.Customer.Name) + " collected " + strings.TrimPrefix(v.Award, "+")
 		v.Customer = matchView(checkout.CustomerID, firstName(v.Customer.Name), "")
-		v.Balances, v.Progress, v.Award, v.Why = nil, nil, "", nil
+		v.Balances, v.Progress, v.Award, v.Why, v.Reached = nil, nil, "", nil, ""
 	}
 	slices.SortStableFunc(checkout.Used, func(one, other walkin.Used) int { return cmp.Compare(place(bill, one), place(bill, other)) })
 	for _, u := range checkout.Used {
@@ -125,7 +125,7 @@ func addSale(v *views.Receipt, sale transaction.Detail, bill *coupon.Bill, curre
 }
 
 // addCustomer adds the customer with their present balances.
-func (t *Till) addCustomer(c echo.Context, v *views.Receipt, id core.ID, unit ledger.Unit) error {
+func (t *Till) addCustomer(c echo.Context, v *views.Receipt, id, sale core.ID, unit ledger.Unit) error {
 	w, err := t.Walkins.Customer(c.Request().Context(), page.Actor(c), id)
 	if err != nil {
 		return err
@@ -138,6 +138,12 @@ func (t *Till) addCustomer(c echo.Context, v *views.Receipt, id core.ID, unit le
 		v.Customer.Name = format.CustomerName(w.Customer)
 	}
 	v.Balances, v.Progress = balances(w), currentProgress(w, unit)
+	if reached := w.Level.ReachedBy(sale); reached != nil {
+		v.Reached = "Now " + reached.Name
+		if until := w.Level.Progress.Until; until != nil {
+			v.Reached += ", until " + format.LongDay(*until)
+		}
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
@@ -18,6 +19,7 @@ type CustomerDetail struct {
 	panel.Frame
 	Customer customer.Profile
 	Rewards  reward.Outlook // those within reach
+	Level    level.OfCustomer
 	History  History
 }
 

@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/ui"
 )
 
-// Timeline is a page of the changes of a customer's balances.
+// Timeline is a page of the changes of a customer's balances, and of their level.
 type Timeline struct {
 	format.Reader
 	Of        core.ID // whose page shows it
@@ -21,6 +23,86 @@ type Timeline struct {
 	ShownDay  string           // whose heading is on the page already; "": none
 	Continued bool             // the entries are appended to those on the page
 	Pager     ui.Pager
+
+	Level     level.OfCustomer // whose changes are shown between the entries
+	Narrowed  bool             // they aren't
+	ShownFrom *time.Time       // of the entry before, on the page already; nil: none
+}
+
+// levelsAbove are the changes of the level after an entry and before the next one; after the last entry, those from before it.
+func (t Timeline) levelsAbove(i int) (changes []level.Told) {
+	if t.Narrowed || i == len(t.Entries) && t.Pager.Next != "" {
+		return nil
+	}
+	for _, c := range t.Level.Changes {
+		if i < len(t.Entries) && c.CreatedAt.Before(t.Entries[i].CreatedAt) {
+			continue
+		}
+		newer := t.ShownFrom
+		if i > 0 {
+			newer = &t.Entries[i-1].CreatedAt
+		}
+		if newer == nil || c.CreatedAt.Before(*newer) {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+// levelName is the name of a level; nil is the first one.
+func (t Timeline) levelName(id *int64) string {
+	if l := t.Level.Levels.Find(id); l != nil {
+		return l.Name
+	}
+	if l := t.Level.First(); l != nil {
+		return l.Name
+	}
+	return ""
+}
+
+// changed says how a level changed.
+func (t Timeline) changed(c level.Told) event {
+	to, e := t.levelName(c.ToLevel), event{icon: "trending-up"}
+	if t.Level.Rank(c.ToLevel) < t.Level.Rank(c.FromLevel) {
+		e.icon = "trending-down"
+	}
+	switch c.Reason {
+	case award.Rose:
+		e.title = "Reached " + to
+	case award.Kept:
+		e.title = "Keeps " + to
+	case award.Dropped:
+		e.title, e.note = "Now "+to, t.levelName(c.FromLevel)+" wasn’t earned again"
+	case award.Undone:
+		e.title, e.note = "Back to "+to, "The sale doesn’t count any more"
+	case award.ByHand:
+		e.title, e.note = "Level set to "+to, "“"+core.OrZero(c.Note)+"”"
+	case award.Imported:
+		e.title, e.note = "Level set to "+to, "Imported"
+	case award.Merged:
+		e.title, e.note = "Now "+to, "From a merged customer"
+	case award.NewRules:
+		e.title, e.note = "Now "+to, "By the rules of levels"
+	}
+	if c.Cause != nil && (c.Reason == award.Rose || c.Reason == award.Undone) {
+		e.path = links.Transaction(*c.Cause)
+	}
+	return e
+}
+
+// levelNotes are when and why a level changed, its last day, and who changed it.
+func (t Timeline) levelNotes(c level.Told, why string) string {
+	notes := []string{t.Date(c.CreatedAt)}
+	if why != "" {
+		notes = append(notes, why)
+	}
+	if c.Until != nil {
+		notes = append(notes, "until "+format.LongDay(*c.Until))
+	}
+	if c.ActorKind != core.BySystem {
+		notes = append(notes, t.Actor(c.ActorKind, c.ActorName))
+	}
+	return strings.Join(notes, " · ")
 }
 
 func (t Timeline) dayOf(e customer.Entry) string {

@@ -43,6 +43,13 @@ func (h *Handlers) showCustomer(c echo.Context) error {
 		part = c.Request().Header.Get("Hx-Target")
 	}
 	v := views.CustomerDetail{Frame: h.customerFrame(c, found.Customer, ""), Customer: found}
+	rules, err := h.Transactions.RulesNow(ctx, by)
+	if err != nil {
+		return err
+	}
+	if v.Level, err = h.Levels.Find(ctx, by, rules.Levels, id); err != nil {
+		return err
+	}
 	if part != "more" && part != "history" {
 		if v.Rewards, err = h.Rewards.Outlook(ctx, by, id); err != nil {
 			return err
@@ -54,6 +61,7 @@ func (h *Handlers) showCustomer(c echo.Context) error {
 	if v.History, err = h.history(c, found); err != nil {
 		return err
 	}
+	v.History.Timeline.Level = v.Level
 	fragment := views.CustomerHistory(v.History)
 	if part == "more" {
 		v.History.Timeline.Continued = true

@@ -41,6 +41,8 @@ func (h *Handlers) customerRoutes() []route.Route {
 		route.Get(one+"/adjust", route.Managers, h.askAdjustment),
 		route.Post(one+"/adjust", route.Managers, h.adjustBalance),
 		route.Get(one+"/adjust/after", route.Managers, h.previewAdjustment),
+		route.Get(one+"/level", route.Managers, h.askLevel),
+		route.Post(one+"/level", route.Managers, h.changeLevel),
 		route.Get(one+"/note", route.Managers, h.askNote),
 		route.Post(one+"/note", route.Managers, h.editNote),
 		route.Get(one+"/tags", route.Managers, h.askTags),

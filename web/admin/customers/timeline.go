@@ -1,6 +1,7 @@
 package customers
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,6 +41,10 @@ func (h *Handlers) timeline(c echo.Context, q *forms.Form, v *views.History) err
 	if page.IsFragment(c) {
 		v.Timeline.ShownDay = q.Value("day")
 	}
+	v.Timeline.Narrowed = v.Narrowed
+	if shown, err := strconv.ParseInt(q.Value("shown"), 10, 64); err == nil {
+		v.Timeline.ShownFrom = new(time.UnixMilli(shown))
+	}
 	if len(list.Items) == 0 {
 		return nil
 	}
@@ -52,6 +57,7 @@ func (h *Handlers) timeline(c echo.Context, q *forms.Form, v *views.History) err
 	if v.Timeline.Pager.Next != "" {
 		next := *c.Request().URL
 		next.RawQuery = strings.TrimPrefix(v.Timeline.Pager.Next, next.Path+"?")
+		next.RawQuery = strings.TrimPrefix(links.With(&next, "shown", strconv.FormatInt(oldest.UnixMilli(), 10)), next.Path+"?")
 		v.Timeline.Pager.Next = links.With(&next, "day", oldest.In(by.Tenant.TimeZone).Format(time.DateOnly))
 	}
 	return nil
