@@ -58,7 +58,7 @@ const (
 func rulesInWords(s level.Setup) string {
 	words := "Customers rise by " + bases[s.Basis] + ". "
 	if s.Period == award.ByYear {
-		words += "The sales of a year count, which begins on " + strconv.Itoa(s.Day) + " " + s.Month.String() + "; none from before " + format.LongDay(s.StartsOn) + "."
+		words += "Sales count within a year that begins on " + strconv.Itoa(s.Day) + " " + s.Month.String() + ", and none from before " + format.LongDay(s.StartsOn) + "."
 	} else {
 		words += "All sales count from " + format.LongDay(s.StartsOn) + " on."
 	}

@@ -828,7 +828,7 @@ func RulesFormPage(v RulesForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Input(v.Form.Field("year_day", ui.Field{Label: "The year begins on day", Mode: "numeric", Autocomplete: "off"})).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Input(v.Form.Field("year_day", ui.Field{Label: "First day of the year", Mode: "numeric", Autocomplete: "off"})).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -836,7 +836,7 @@ func RulesFormPage(v RulesForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Select(v.Form.Field("year_month", ui.Field{Label: "of", Options: months()})).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Select(v.Form.Field("year_month", ui.Field{Label: "Month", Options: months()})).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
