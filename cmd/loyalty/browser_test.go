@@ -47,6 +47,7 @@ func TestBrowser(t *testing.T) {
 		"Amounts":           testAmounts,
 		"Programme":         testProgramme,
 		"ProgrammeNoScript": testProgrammeWithoutJavaScript,
+		"Levels":            testLevels,
 		"RefusedForm":       testRefusedForm,
 		"UnsentForm":        testUnsentForm,
 		"Keyboard":          testKeyboard,

@@ -42,7 +42,7 @@ var (
 // Count counts sales in batches of customers, from where an earlier run ended. It may run twice, end anywhere and go on later: each batch counts
 // its customers' sales anew, while their accounts are locked.
 //
-// Frozen levels take two passes: the first one makes all sums right while sales raise nobody; the second one raises everybody.
+// Frozen levels take two passes: the first one makes all sums right while no sale raises its customer; the second one raises all who have earned it.
 func (s *Service) Count(ctx context.Context, c Counting) error {
 	by, err := s.actor(ctx, c.Tenant)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) actor(ctx context.Context, tenant core.TenantID) (core.Actor, 
 	return core.Job(t, actorName), err
 }
 
-// A sale that began before the levels were changed may not have been counted for them. So counting begins after all
+// A sale that began before a change of the levels is perhaps not counted for them. So counting begins after all
 // transactions have ended that were there when it was marked to begin, after the change; the clock is the database's, as in loyalty.settle_changes.
 const (
 	beginCountSQL = `

@@ -246,7 +246,7 @@ const (
 )
 
 // Change changes the levels, for owners. They must still be those that the change was made from (ErrChanged). Customers rise at once
-// if a threshold becomes lower; nobody drops before the last day of their level.
+// if a threshold becomes lower, and drop at the earliest after the last day of their level.
 func (s *Service) Change(ctx context.Context, by core.Actor, c Change) (Setup, error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Owner), func(tx *db.Tx) (Setup, error) {
 		// Changes take turns, because each ranks all levels.

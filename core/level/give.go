@@ -153,7 +153,7 @@ func (c *OfCustomer) ReachedBy(sale core.ID) *award.Level {
 		return nil
 	}
 	if newest := c.Changes[0]; newest.Reason == award.Rose && newest.Cause != nil && *newest.Cause == sale {
-		return c.Levels.Find(newest.ToLevel)
+		return c.Find(newest.ToLevel)
 	}
 	return nil
 }

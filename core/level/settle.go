@@ -137,7 +137,7 @@ func (s *Service) settleNext(ctx context.Context, by core.Actor) (ended bool, er
 	})
 }
 
-// endRun stores that all earlier days are done, and writes into the audit log what became of levels since the last time.
+// endRun stores that all earlier days are done, and writes into the audit log how many levels were kept and lost since the last time.
 func endRun(ctx context.Context, tx *db.Tx, by core.Actor, setup Setup, today time.Time) error {
 	left, err := db.One[bool](ctx, tx, anyDueSQL, db.Args{"today": today})
 	if err != nil {

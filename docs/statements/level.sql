@@ -65,8 +65,7 @@ prepare forgetNotesSQL as
     and customer_id = any ($2::uuid[])
     and note is not null;
 
--- beginCountSQL (core/level/count.go): A sale that began before the levels were changed may not have been counted for
--- them.
+-- beginCountSQL (core/level/count.go): A sale that began before a change of the levels is perhaps not counted for them.
 -- $1=first $2=tenant_id $3=version
 prepare beginCountSQL as
   update loyalty.level_programme
@@ -77,12 +76,11 @@ prepare beginCountSQL as
     and counting
     and counted_to is null;
 
--- settleSQL (core/level/count.go): A sale that began before the levels were changed may not have been counted for them.
+-- settleSQL (core/level/count.go): A sale that began before a change of the levels is perhaps not counted for them.
 prepare settleSQL as
   select loyalty.settle_changes();
 
--- countedToSQL (core/level/count.go): A sale that began before the levels were changed may not have been counted for
--- them.
+-- countedToSQL (core/level/count.go): A sale that began before a change of the levels is perhaps not counted for them.
 -- $1=to $2=tenant_id $3=version $4=from
 prepare countedToSQL as
   update loyalty.level_programme
@@ -92,8 +90,7 @@ prepare countedToSQL as
     and counting
     and counted_to = $4;
 
--- endCountSQL (core/level/count.go): A sale that began before the levels were changed may not have been counted for
--- them.
+-- endCountSQL (core/level/count.go): A sale that began before a change of the levels is perhaps not counted for them.
 -- $1=tenant_id $2=version $3=from
 prepare endCountSQL as
   update loyalty.level_programme
@@ -359,7 +356,7 @@ prepare lockDueSQL as
   for no key update skip locked;
 
 -- anyDueSQL (core/level/settle.go), for endRun: endRun stores that all earlier days are done, and writes into the audit
--- log what became of levels since the last time.
+-- log how many levels were kept and lost since the last time.
 -- $1=tenant_id $2=today
 prepare anyDueSQL as
   select exists (select from loyalty.account where tenant_id = $1 and level_until < $2::date) as due;
@@ -375,7 +372,7 @@ prepare countRunSQL as
     and not frozen;
 
 -- endRunSQL (core/level/settle.go), for endRun: endRun stores that all earlier days are done, and writes into the audit
--- log what became of levels since the last time.
+-- log how many levels were kept and lost since the last time.
 -- $1=today $2=tenant_id $3=version
 prepare endRunSQL as
   update loyalty.level_programme

@@ -49,6 +49,16 @@ func (t Timeline) levelsAbove(i int) (changes []level.Told) {
 	return changes
 }
 
+// onDayOf returns the changes of an entry's day, or else those of other days.
+func (t Timeline) onDayOf(e customer.Entry, same bool, changes []level.Told) (of []level.Told) {
+	for _, c := range changes {
+		if (c.CreatedAt.In(t.Zone()).Format(time.DateOnly) == t.dayOf(e)) == same {
+			of = append(of, c)
+		}
+	}
+	return of
+}
+
 // levelName is the name of a level; nil is the first one.
 func (t Timeline) levelName(id *int64) string {
 	if l := t.Level.Levels.Find(id); l != nil {
@@ -82,7 +92,7 @@ func (t Timeline) changed(c level.Told) event {
 	case award.Merged:
 		e.title, e.note = "Now "+to, "From a merged customer"
 	case award.NewRules:
-		e.title, e.note = "Now "+to, "By the rules of levels"
+		e.title, e.note = "Now "+to, "Levels were launched or changed"
 	}
 	if c.Cause != nil && (c.Reason == award.Rose || c.Reason == award.Undone) {
 		e.path = links.Transaction(*c.Cause)
@@ -90,9 +100,12 @@ func (t Timeline) changed(c level.Told) event {
 	return e
 }
 
-// levelNotes are when and why a level changed, its last day, and who changed it.
-func (t Timeline) levelNotes(c level.Told, why string) string {
-	notes := []string{t.Date(c.CreatedAt)}
+// levelNotes are why a level changed and, away from its day, when, its last day, and who changed it.
+func (t Timeline) levelNotes(c level.Told, dated bool, why string) string {
+	var notes []string
+	if dated {
+		notes = append(notes, t.Date(c.CreatedAt))
+	}
 	if why != "" {
 		notes = append(notes, why)
 	}

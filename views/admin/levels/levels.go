@@ -55,19 +55,16 @@ const (
 )
 
 // rulesInWords says how customers rise.
-func rulesInWords(by format.Reader, s level.Setup) string {
-	words := "Customers rise by " + bases[s.Basis]
+func rulesInWords(s level.Setup) string {
+	words := "Customers rise by " + bases[s.Basis] + ". "
 	if s.Period == award.ByYear {
-		words += " within a year that begins on " + strconv.Itoa(s.Day) + " " + s.Month.String()
+		words += "Sales count within a year that begins on " + strconv.Itoa(s.Day) + " " + s.Month.String() + ", and none from before " + format.LongDay(s.StartsOn) + "."
 	} else {
-		words += " of all time"
+		words += "All sales count from " + format.LongDay(s.StartsOn) + " on."
 	}
-	words += ", from " + format.LongDay(s.StartsOn) + " on."
 	switch {
 	case s.Period == award.ByYear && s.Drops:
 		words += " A level lasts until the end of the next year, and longer if it is earned again."
-	case s.Period == award.ByYear:
-		words += " A level that is reached is kept."
 	default:
 		words += " A level that is reached is kept."
 	}

@@ -51,7 +51,7 @@ func (h *Handlers) frame(c echo.Context, title string) panelviews.Settings {
 
 // showLevels shows the levels. htmx asks for the progress of counting; at its end, for the whole page.
 func (h *Handlers) showLevels(c echo.Context) error {
-	stored, err := h.Services.Levels.Settings(c.Request().Context(), page.Actor(c))
+	stored, err := h.Levels.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (h *Handlers) askLevel(c echo.Context) error {
 // rulesForm shows the form of the rules. A nil form is filled with the stored ones. Where these were changed meanwhile (refusal), the next try
 // changes the present ones.
 func (h *Handlers) rulesForm(c echo.Context, status int, form *forms.Form, refusal error) error {
-	stored, err := h.Services.Levels.Settings(c.Request().Context(), page.Actor(c))
+	stored, err := h.Levels.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func setVersion(form *forms.Form, stored level.Setup, refusal error) {
 
 // levelForm shows the form of a level, or of a new one without an ID.
 func (h *Handlers) levelForm(c echo.Context, status int, id int64, form *forms.Form, refusal error) error {
-	stored, err := h.Services.Levels.Settings(c.Request().Context(), page.Actor(c))
+	stored, err := h.Levels.Settings(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (h *Handlers) changeOf(c echo.Context, form *forms.Form) (level.Change, err
 			change.Rules.Month, change.Rules.Day = form.Integer("year_month"), form.Integer("year_day")
 		}
 	case views.ChangeLevel:
-		stored, err := h.Services.Levels.Settings(c.Request().Context(), page.Actor(c))
+		stored, err := h.Levels.Settings(c.Request().Context(), page.Actor(c))
 		if err != nil {
 			return level.Change{}, err
 		}
@@ -197,7 +197,7 @@ func (h *Handlers) preview(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := h.Services.Levels.Preview(c.Request().Context(), page.Actor(c), change)
+	p, err := h.Levels.Preview(c.Request().Context(), page.Actor(c), change)
 	if form.Refused(err) {
 		return h.refused(c, http.StatusUnprocessableEntity, form, err)
 	}
@@ -209,9 +209,8 @@ func (h *Handlers) preview(c echo.Context) error {
 		return h.Redirect(c, links.Levels)
 	}
 	v := views.Preview{Preview: p, Sent: form.Pairs(), Danger: change.Retire != nil || change.On != nil && !*change.On}
-	title := ""
-	title, v.Button = wordsOf(change, p)
-	v.Settings = h.frame(c, title)
+	title, button := wordsOf(change, p)
+	v.Settings, v.Button = h.frame(c, title), button
 	return h.Render(c, http.StatusOK, views.PreviewPage(v), nil)
 }
 
@@ -245,7 +244,7 @@ func (h *Handlers) change(c echo.Context) error {
 			if err != nil {
 				return level.Setup{}, err
 			}
-			s, refusal = h.Services.Levels.Change(ctx, by, change)
+			s, refusal = h.Levels.Change(ctx, by, change)
 			return s, refusal
 		},
 		Refused: func(status int, form *forms.Form) error { return h.refused(c, status, form, refusal) },
