@@ -5,10 +5,8 @@ package ui
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 // LivePIN shows a PIN: its QR code in a ring that counts down, its digits, and the time left.
 // pin.js renews it. Without scripts it isn't renewed, so the text only says how long it is valid.

@@ -167,8 +167,8 @@ func TestTheSimulator(t *testing.T) {
 	if got := at("2030-01-01", "").Text("#simulated"); !strings.Contains(got, "The best of 2: Double points +24 points, Ten more +10 points") {
 		t.Errorf("with two promotions: %q", got)
 	}
-	nobody := manager.Ask(http.MethodGet, earningPages+"/simulator?spend_amount_cents=24&transaction_type_id="+s.typeID+"&date=2026-11-27&time=12:00&customer=nobody")
-	if page := nobody; page.Code != 422 || page.Text(".invalid-feedback") == "" || page.Find("#simulated").Length() > 0 {
+	unknown := manager.Ask(http.MethodGet, earningPages+"/simulator?spend_amount_cents=24&transaction_type_id="+s.typeID+"&date=2026-11-27&time=12:00&customer=unknown")
+	if page := unknown; page.Code != 422 || page.Text(".invalid-feedback") == "" || page.Find("#simulated").Length() > 0 {
 		t.Errorf("without such a customer: %d %q", page.Code, page.Text("main"))
 	}
 	if got := s.balance(); got != 0 {

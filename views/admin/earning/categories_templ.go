@@ -5,17 +5,16 @@ package earning
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
 import (
-	"strings"
-
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-
 	"example.com/loyalty/core/promotion"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
+	"strings"
 )
 
 // CategoriesPage lists categories with their codes, and codes that none of them has.
@@ -260,7 +259,7 @@ func unmappedCode(v Categories, u promotion.UnmappedCode) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<li class=\"list-group-item d-flex flex-wrap gap-3 align-items-center\"><div class=\"whole\"><div class=\"fw-medium text-break\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<li class=\"list-group-item d-flex flex-wrap gap-3 align-items-center\"><div class=\"unmapped-words\"><div class=\"fw-medium text-break\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -236,7 +236,11 @@ type line struct{ Name, Value, Why string }
 func (v Simulator) lines() (all []line) {
 	p, a := v.Result, v.Result.Award
 	units := func(n int64) string { return format.SignedUnits(n, a.Unit) }
-	all = append(all, line{"Spend that earns", v.Money(a.EligibleCents), "Without what the type excludes"})
+	eligible := line{Name: "Spend that earns", Value: v.Money(a.EligibleCents)}
+	if spend := v.Form.Amount("spend_amount_cents", v.By.Tenant.Currency); spend != nil && a.EligibleCents < *spend {
+		eligible.Why = "Without categories that the type excludes"
+	}
+	all = append(all, eligible)
 	base := line{Name: "By the rule of the type", Value: format.Units(a.Base, a.Unit)}
 	if a.BelowMinimum {
 		base.Why = "The spend is below the minimum, so nothing else counts"

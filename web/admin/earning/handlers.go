@@ -35,7 +35,7 @@ func (h *Handlers) tab(c echo.Context, current string) views.Tab {
 	return views.Tab{Frame: h.Frame(c, "Earning", links.Earning), Current: current}
 }
 
-// tabs is the trail of a page below one with a tab.
+// trail is the trail of a page below one with a tab.
 func trail(label, path string) []ui.Crumb {
 	crumbs := []ui.Crumb{{Label: "Earning", Path: links.Earning}}
 	if path != links.Earning {
