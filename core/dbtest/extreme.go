@@ -47,7 +47,7 @@ func ExtremeOn(t testing.TB, conn interface {
 			from (select id as which, row_number() over (order by id) + 10 as n from loyalty.customer where tenant_id = $1) numbered
 			where tenant_id = $1 and id = which`, []any{emoji, arabic, word(100), word(247) + "@ex.io"}},
 		{
-			`update loyalty.transaction set spend_amount_cents = 1000000000000, points_awarded = case when points_awarded is not null then 1000000000000 end,
+			`update loyalty.transaction set spend_amount_cents = 1000000000000, base_award = null, points_awarded = case when points_awarded is not null then 1000000000000 end,
 				stamps_awarded = case when stamps_awarded is not null then 1000000000000 end, external_reference = rpad(id::text, 100, 'W'), actor_name = $2 where tenant_id = $1`,
 			[]any{emoji},
 		},

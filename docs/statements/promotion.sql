@@ -166,17 +166,32 @@ prepare lockSQL as
 -- partsSQL (core/promotion/promotion.go), for Add: Add adds a promotion, which is active.
 -- $1=tenant_id
 prepare partsSQL as
-  select coalesce((select json_object_agg(id, name) from loyalty.transaction_type where tenant_id = $1), '{}') as types,
-    coalesce((select json_object_agg(id, rule_type) from loyalty.transaction_type where tenant_id = $1), '{}') as units,
-    coalesce((select json_object_agg(id, name) from loyalty.location where tenant_id = $1), '{}') as locations,
-    coalesce((select json_object_agg(id, name) from loyalty.category where tenant_id = $1), '{}') as categories,
-    coalesce((select json_object_agg(id, name) from loyalty.level where tenant_id = $1), '{}') as levels,
+  select coalesce((
+      select json_agg(json_build_object('id', id, 'name', name, 'unit', rule_type, 'active', active) order by id)
+      from loyalty.transaction_type
+      where tenant_id = $1
+    ), '[]') as types,
+    coalesce((
+      select json_agg(json_build_object('id', id, 'name', name, 'active', active) order by name_key)
+      from loyalty.location
+      where tenant_id = $1
+    ), '[]') as locations,
+    coalesce((
+      select json_agg(json_build_object('id', id, 'name', name, 'active', active) order by name_key)
+      from loyalty.category
+      where tenant_id = $1
+    ), '[]') as categories,
+    coalesce((
+      select json_agg(json_build_object('id', id, 'name', name, 'active', retired_at is null and rank > 0) order by rank, id)
+      from loyalty.level
+      where tenant_id = $1
+    ), '[]') as levels,
     (
       select count(*)
       from loyalty.promotion
       where tenant_id = $1
         and active
-    ) as active;
+    ) as active_promotions;
 
 -- insertSQL (core/promotion/promotion.go), for Add: Add adds a promotion, which is active.
 -- $1=tenant_id $2=name $3=unit $4=percent $5=extra $6=type_ids $7=location_ids $8=category_ids $9=min_spend_cents

@@ -532,7 +532,9 @@ prepare detailSQL as
         order by id desc
         limit 1
       ), false)) as voidable,
-    t.discount_cents, t.void_reason, case when v.actor_kind = 'token' and not $5 then $6 else v.actor_name end as voided_by_name
+    t.discount_cents, t.void_reason, case when v.actor_kind = 'token' and not $5 then $6 else v.actor_name end as voided_by_name,
+    (select name from loyalty.promotion where tenant_id = $2 and id = t.promotion_id) as promotion_name,
+    (select name from loyalty.level where tenant_id = $2 and id = t.level_id) as level_name
   from loyalty.transaction t
   join loyalty.customer c on c.tenant_id = t.tenant_id and c.id = t.customer_id
   join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id

@@ -39,6 +39,17 @@ const (
 	TypeEarns          = Types + "/earns" // what the rule on the form will earn
 	TryType            = Types + "/try"   // the same as a page
 
+	Earning           = Panel + "/earning" // promotions, categories and caps
+	NewPromotion      = Earning + "/new"
+	PromotionSentence = Earning + "/sentence" // the promotion on the form, read back
+	PromotionDraft    = Earning + "/draft"    // the form with a further time of the week
+	EarningCalendar   = Earning + "/calendar"
+	EarningSimulator  = Earning + "/simulator"
+	SlowHours         = Earning + "/slow-hours"
+	Categories        = Earning + "/categories"
+	MapCode           = Categories + "/codes" // gives a code to a category
+	EarningLimits     = Earning + "/limits"
+
 	Rewards           = Panel + "/rewards"
 	NewReward         = Rewards + "/new"
 	Redemptions       = Panel + "/redemptions"
@@ -115,6 +126,25 @@ func Transaction(id core.ID) string { return Transactions + "/" + id.String() }
 
 // Type is the page of a transaction type.
 func Type(id int64) string { return numbered(Types, id) }
+
+// Promotion is the page of a promotion.
+func Promotion(id int64) string { return numbered(Earning, id) }
+
+// Promotions lists the promotions in a state; "" is any.
+func Promotions(state string) string { return WithQuery(Earning, "state", state) }
+
+// CalendarOf is the calendar of a month: "2026-11".
+func CalendarOf(month string) string { return WithQuery(EarningCalendar, "month", month) }
+
+// Category is the page of a category.
+func Category(id int64) string { return numbered(Categories, id) }
+
+// SlowPromotion is the form of a promotion in an hour that is slow.
+func SlowPromotion(weekday, from, to int) string {
+	return NewPromotion + "?" + url.Values{
+		"weekday": {strconv.Itoa(weekday)}, "from": {strconv.Itoa(from)}, "to": {strconv.Itoa(to)},
+	}.Encode()
+}
 
 // SellTo is the form of a sale to a customer.
 func SellTo(customer core.ID) string {

@@ -18,6 +18,7 @@ import (
 	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/web/admin/coupons"
 	"example.com/loyalty/web/admin/customers"
+	"example.com/loyalty/web/admin/earning"
 	"example.com/loyalty/web/admin/levels"
 	"example.com/loyalty/web/admin/people"
 	"example.com/loyalty/web/admin/reports"
@@ -61,6 +62,7 @@ func (a *Admin) routes() []route.Route {
 	for _, feature := range []interface{ Routes() []route.Route }{
 		&customers.Handlers{Business: b},
 		&sales.Handlers{Business: b},
+		&earning.Handlers{Business: b},
 		&rewards.Handlers{Business: b},
 		&coupons.Handlers{Business: b},
 		&reports.Handlers{Business: b, Guide: guide},

@@ -212,7 +212,7 @@ func TestWhoReadsTheAuditLog(t *testing.T) {
 		t.Errorf("a manager reads %q", got)
 	}
 	wants(t, "a manager's record types", page.Texts("#field-subject option")[1:], []string{
-		"Customers", "Imports", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations", "PINs",
+		"Customers", "Imports", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations", "Promotions", "Categories", "Daily limits", "PINs",
 	})
 	for _, subject := range []string{"staff", "token", "session", "tenant"} {
 		if a := manager.Ask(http.MethodGet, "/admin/audit?subject="+subject); a.Code != http.StatusForbidden {

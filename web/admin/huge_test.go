@@ -19,7 +19,7 @@ import (
 func (s *shop) grow() {
 	s.T.Helper()
 	for _, statement := range []string{
-		`update loyalty.transaction set points_awarded = 9000000000000000000 where tenant_id = $1 and points_awarded is not null`,
+		`update loyalty.transaction set points_awarded = 9000000000000000000, base_award = null where tenant_id = $1 and points_awarded is not null`,
 		`update loyalty.transaction set stamps_awarded = 9000000000000000000 where tenant_id = $1 and stamps_awarded is not null`,
 		`update loyalty.redemption set points_spent = 9000000000000000000 where tenant_id = $1`,
 		`update loyalty.account set points = 9000000000000000000, stamps = -9000000000000000000 where tenant_id = $1`,

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -104,6 +105,7 @@ func (s *counter) records(owner *browser) map[string]string {
 		"/admin/types/": s.typeID, "/admin/locations/": strconv.FormatInt(branch.ID, 10), staffPages + "/": owner.Person.ID,
 		sessions: auth.SessionID(s.cashier.Cookies[auth.SessionCookie].Value), invoices: strconv.FormatInt(s.billed("issued", 4900), 10),
 	}
+	maps.Copy(records, s.earningRecords())
 	for _, path := range []string{
 		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(mug), spring,
 		"/admin/notifications/" + unusual.String(), "/admin/vouchers/" + s.voucher("Summer", 5).String(),

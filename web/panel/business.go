@@ -66,6 +66,7 @@ var navigation = []struct {
 	}},
 	{"Operations", []section{
 		{"Transaction types", links.Types, "category", core.Manager},
+		{"Earning", links.Earning, "coins", core.Manager},
 		{"Locations", links.Locations, "map-pin", core.Manager},
 		{"Poster", links.Poster, "printer", core.Manager},
 		{"Audit log", links.Audit, "history", core.Manager},

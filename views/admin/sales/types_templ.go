@@ -149,9 +149,9 @@ func TypeListPage(v TypeList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var8 string
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(limits(v.Reader, t))
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(v.limits(t))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 40, Col: 71}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 40, Col: 63}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 					if templ_7745c5c3_Err != nil {
@@ -162,9 +162,9 @@ func TypeListPage(v TypeList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var9 string
-					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(limits(v.Reader, t))
+					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(v.limits(t))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 42, Col: 65}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 42, Col: 57}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 					if templ_7745c5c3_Err != nil {
@@ -229,13 +229,16 @@ func TypeListPage(v TypeList) templ.Component {
 }
 
 // limits are the limits of a rule: Minimum spend € 10.00 · Maximum 50 points. "": it has none.
-func limits(by format.Reader, t transaction.Type) string {
+func (v TypeList) limits(t transaction.Type) string {
 	var limits []string
 	if t.MinSpendCents > 0 {
-		limits = append(limits, "Minimum spend "+by.Money(t.MinSpendCents))
+		limits = append(limits, "Minimum spend "+v.Money(t.MinSpendCents))
 	}
 	if t.MaxAward != nil {
 		limits = append(limits, "Maximum "+format.Units(*t.MaxAward, t.RuleType))
+	}
+	if names := v.excludedNames(t); len(names) > 0 {
+		limits = append(limits, "Nothing for "+format.And(names))
 	}
 	return strings.Join(limits, " · ")
 }
@@ -358,7 +361,7 @@ func typeForm(v TypeForm, action string) templ.Component {
 		var templ_7745c5c3_Var16 templ.SafeURL
 		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinURLErrs(action)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 86, Col: 58}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 89, Col: 58}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
@@ -423,7 +426,7 @@ func typeForm(v TypeForm, action string) templ.Component {
 		var templ_7745c5c3_Var18 string
 		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(links.TypeEarns)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 103, Col: 52}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 106, Col: 52}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 		if templ_7745c5c3_Err != nil {
@@ -448,7 +451,7 @@ func typeForm(v TypeForm, action string) templ.Component {
 		var templ_7745c5c3_Var19 string
 		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(links.TryType)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 107, Col: 75}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/sales/types.templ`, Line: 110, Col: 75}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 		if templ_7745c5c3_Err != nil {
@@ -539,6 +542,12 @@ func typeFields(v TypeForm) templ.Component {
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
+		}
+		if options := v.categoryOptions(); len(options) > 0 {
+			templ_7745c5c3_Err = ui.Pills(v.Form.Field("excluded_categories", ui.Field{Label: "Earn nothing", Help: "These categories don’t count as spend", Options: options})).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 		}
 		if v.Old != nil {
 			templ_7745c5c3_Err = ui.Check(v.Form.Field("active", ui.Field{Label: "Active: available at the till and in the API"})).Render(ctx, templ_7745c5c3_Buffer)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -38,7 +40,13 @@ func (h *Handlers) listTypes(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.Render(c, http.StatusOK, views.TypeListPage(views.TypeList{Frame: h.Frame(c, "Transaction types", links.Types), Types: types}), nil)
+	v := views.TypeList{Frame: h.Frame(c, "Transaction types", links.Types), Types: types}
+	if slices.ContainsFunc(types, func(t transaction.Type) bool { return len(t.ExcludedCategories) > 0 }) {
+		if v.Categories, err = h.Promotions.Categories(c.Request().Context(), page.Actor(c)); err != nil {
+			return err
+		}
+	}
+	return h.Render(c, http.StatusOK, views.TypeListPage(v), nil)
 }
 
 func (h *Handlers) newType(c echo.Context) error {
@@ -55,6 +63,12 @@ func (h *Handlers) typeForm(c echo.Context, status int, old *transaction.Type, f
 		f.Title = old.Name
 	}
 	v := views.TypeForm{Frame: f, Form: form, Original: form.Original(), FormKey: h.NewFormKey(), Old: old}
+	if old != nil {
+		var err error
+		if v.Categories, err = h.Promotions.Categories(c.Request().Context(), page.Actor(c)); err != nil {
+			return err
+		}
+	}
 	if form.Value("example") == "" {
 		form.SetAmount("example", 2450, page.Actor(c).Tenant.Currency)
 	}
@@ -148,6 +162,9 @@ func (h *Handlers) showType(c echo.Context) error {
 		values["active"] = "1"
 	}
 	form := forms.Blank(values)
+	for _, id := range t.ExcludedCategories {
+		form.Values.Add(excludedField, strconv.FormatInt(id, 10))
+	}
 	form.SetAmount("unit_cents", t.UnitCents, currency)
 	if t.MinSpendCents > 0 {
 		form.SetAmount("min_spend_cents", t.MinSpendCents, currency)
@@ -177,7 +194,8 @@ func (h *Handlers) editType(c echo.Context) error {
 				PointsPerUnit: panel.IfChanged(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: panel.IfChanged(form, &n.UnitCents, "unit_cents"),
 				StampsPerTransaction: panel.IfChanged(form, &n.StampsPerTransaction, "stamps_per_transaction"),
 				MinSpendCents:        panel.IfChanged(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: panel.IfChanged(form, n.MaxAward, "max_award"),
-				Malformed: n.Malformed,
+				ExcludedCategories: excluded(form),
+				Malformed:          n.Malformed,
 			})
 		},
 		Refused: func(status int, form *forms.Form) error { return h.typeForm(c, status, &old, form) },
@@ -186,6 +204,23 @@ func (h *Handlers) editType(c echo.Context) error {
 			return "“" + t.Name + "” was saved. Past sales keep what they earned."
 		},
 	})
+}
+
+const excludedField = "excluded_categories"
+
+// excluded are the chosen categories, where the person changed them.
+func excluded(form *forms.Form) core.Optional[[]int64] {
+	ids := []int64{}
+	for _, text := range form.Values[excludedField] {
+		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	original, err := url.ParseQuery(form.Original())
+	if err == nil && slices.Equal(original[excludedField], form.Values[excludedField]) {
+		return core.Optional[[]int64]{}
+	}
+	return core.Set(ids)
 }
 
 func (h *Handlers) setTypeActive(c echo.Context) error {
