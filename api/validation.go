@@ -64,6 +64,8 @@ func message(field string, v core.Violation) string {
 		return fmt.Sprintf("The %s field must not be greater than %d characters.", name, v.Limit)
 	case "max_items":
 		return fmt.Sprintf("The %s field must not have more than %d items.", field, v.Limit)
+	case "sum_within":
+		return "The " + name + " field must not add up to more than " + attribute(v.Other) + "."
 	case "metadata_key":
 		return fmt.Sprintf("The %s field must only have keys of 1 to %d characters.", name, v.Limit)
 	case "after_or_equal":

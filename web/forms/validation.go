@@ -121,6 +121,7 @@ var ruleMessages = map[string]string{
 	"send_before_start":      "The coupon starts on {other}. Choose a later time",
 	"six_digits":             "Enter the 6 digits of the PIN",
 	"stray_quote":            "Unexpected quotation mark. Remove it or double it",
+	"sum_within":             "The items add up to more than the amount",
 	"taken":                  "This {label} is already in use",
 	"taken_by":               "This {label} leads to {other}. Remove it from their profile first",
 	"too_many_values":        "{other} values for {limit} columns. Put values that contain the separator in quotation marks",
