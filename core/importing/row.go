@@ -213,7 +213,7 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 		first, last = splitName(full)
 	}
 	phone, email := values[PhoneField], values[EmailField]
-	details, err := customer.New{FirstName: first, LastName: last, Phone: phone, Email: email, ExternalID: values[ExternalIDField]}.Validate(rr.country, rr.phoneOptional)
+	details, err := customer.New{FirstName: first, LastName: last, Phone: phone, Email: email, ExternalID: values[ExternalIDField]}.Validate(rr.country, rr.phoneOptional, rr.now)
 	if v := damaged[string(FullNameField)]; v != nil {
 		damaged[string(FirstNameField)] = v // the field that all violations of a full name are reported at
 		delete(damaged, string(FullNameField))

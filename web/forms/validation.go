@@ -57,6 +57,7 @@ var ruleMessages = map[string]string{
 	"column_twice":           "Two columns are set to {other}. Choose one",
 	"currency_in_use":        "Can't be changed after the first sale",
 	"date":                   "Enter a date, e.g. 2026-11-21",
+	"birthday":               "Enter a birthday, e.g. 1990-05-21, or 05-21 without the year",
 	"date_and_time":          "Enter a date and a time, e.g. 2026-11-21 and 08:00",
 	"date_serial":            "The spreadsheet exported this date as a number. Format the column as a date and export again",
 	"day":                    "Enter a date, e.g. 2026-11-21, 21.11.2026 or 21/11/2026",
