@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/token"
 )
 
 // promotion adds a promotion with other values than that it doubles points from yesterday on.
@@ -32,7 +33,7 @@ func (s *shop) rules(sql string) {
 }
 
 // has checks parts of a response.
-func (a answer) has(t *testing.T, status int, wants ...string) {
+func (a answer) has(t testing.TB, status int, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
 		if a.status != status || !strings.Contains(a.body, want) {
@@ -109,4 +110,41 @@ func TestASaleAboveTheDaysCap(t *testing.T) {
 	s.call("POST", "/api/v1/transactions", s.token, soldToAnna).has(t, 201, `"points_awarded":12,`, `"points_capped":false`)
 	s.call("POST", "/api/v1/transactions/preview", s.token, soldToAnna).has(t, 200, `"points_awarded":8,`, `"base_points":12`, `"points_capped":true`)
 	s.call("POST", "/api/v1/transactions", s.token, soldToAnna).has(t, 201, `"points_awarded":8,`, `"base_points":12`, `"points_capped":true`)
+}
+
+// The list has the promotions of today, from the rules that sales earn by, the newest first: of the own business only.
+func TestListPromotions(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.stranger().promotion("Of another business", "", "")
+	s.promotion("Over", ", ends_on", ", current_date - 1")
+	s.promotion("Off", ", active", ", false")
+	s.promotion("Not yet", "", "")
+	s.change("promotion", "starts_on = current_date + 3", "name = 'Not yet'")
+	week := s.promotion("Double points", "", "")
+	s.rules(`
+		with category as (
+			insert into loyalty.category (tenant_id, id, name, created_at)
+			values ($1, 101, 'Cakes', now())
+		)
+		insert into loyalty.category_code (tenant_id, code, category_id)
+		values ($1, 'cakes', 101), ($1, 'buns', 101)`)
+	cakes := s.promotion("Cakes", ", category_ids, windows, min_spend_cents, audience, birthday_days, limit_times, limit_per",
+		`, '{101}', '[{"days":[1,2,3,4,5,6,7],"from":"00:00","to":"00:00"}]', 500, 'birthday', 7, 1, 'day'`)
+	from := s.db.Now().UTC().AddDate(0, 0, -1).Format("2006-01-02")
+	plain := `{"id":` + week + `,"name":"Double points","unit":"points","percent":200,"extra":null,"transaction_type_ids":null,"location_ids":null,"categories":null,` +
+		`"min_spend_cents":0,"starts_on":"` + from + `","ends_on":null,"windows":[],"on_now":true,"audience":"all","tier_id":null,"birthday_days":null,"limit_times":null,"limit_per":null}`
+	narrow := `{"id":` + cakes + `,"name":"Cakes","unit":"points","percent":200,"extra":null,"transaction_type_ids":null,"location_ids":null,"categories":["buns","cakes"],` +
+		`"min_spend_cents":500,"starts_on":"` + from + `","ends_on":null,"windows":[{"days":[1,2,3,4,5,6,7],"from":"00:00","to":"00:00"}],"on_now":true,` +
+		`"audience":"birthday","tier_id":null,"birthday_days":7,"limit_times":1,"limit_per":"day"}`
+	reader := s.makeToken(token.RewardsRead).Secret
+	s.call("GET", "/api/v1/promotions", reader, "").is(t, 200, s.fill(only("/promotions", narrow, plain)))
+	first := s.call("GET", "/api/v1/promotions?per_page=1", reader, "")
+	first.has(t, 200, `"data":[`+narrow+`]`)
+	next := regexp.MustCompile(`"next_cursor":"([^"]+)"`).FindStringSubmatch(first.body)[1]
+	second := s.call("GET", "/api/v1/promotions?per_page=1&cursor="+next, reader, "")
+	second.has(t, 200, `"data":[`+plain+`]`, `"next_cursor":null`)
+	back := regexp.MustCompile(`"prev_cursor":"([^"]+)"`).FindStringSubmatch(second.body)[1]
+	s.call("GET", "/api/v1/promotions?per_page=1&cursor="+back, reader, "").has(t, 200, `"data":[`+narrow+`]`)
+	s.call("GET", "/api/v1/promotions", s.makeToken(token.CustomersRead).Secret, "").is(t, 403, forbidden)
 }
