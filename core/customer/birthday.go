@@ -13,7 +13,7 @@ type Birthday string
 // MustBeBirthday is the rule of a birthday.
 var MustBeBirthday = core.Violation{Rule: "birthday"}
 
-// firstYear is the first year of birth. Nobody who is older can be a customer.
+// firstYear is the first year of birth.
 const firstYear = 1900
 
 // ParseBirthday reads a birthday as the API and the database write it. 29 February is one, too.
