@@ -33,12 +33,16 @@ func (a *API) recordTransactions(c echo.Context) error {
 }
 
 func (a *API) upsertCustomers(c echo.Context) error {
+	resource, err := a.customerResources(c)
+	if err != nil {
+		return err
+	}
 	read := func(in object, once *core.Once[customer.Upserted]) customer.Request {
 		return customer.Request{New: readNewCustomer(in), Once: once}
 	}
 	return batch(a, c, read, func(requests []customer.Request) ([]core.Outcome[customer.Upserted], error) {
 		return a.Customers.UpsertEach(c.Request().Context(), actor(c), requests)
-	}, upsertedResource(actor(c).Tenant))
+	}, upsertedResource(resource))
 }
 
 // batch reads the items of a request, runs a use case for all of them, and writes what came of each. An item that isn't an object

@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/transaction"
@@ -27,20 +28,44 @@ type customerFields struct {
 
 type customerResource struct {
 	customerFields
-	PointsExpireOn   *day          `json:"points_expire_on"`
-	StampsExpireOn   *day          `json:"stamps_expire_on"`
-	ExternalID       *string       `json:"external_id"`
-	Metadata         core.Metadata `json:"metadata"`
-	Tags             []string      `json:"tags"`
-	BalanceChangedAt *stamp        `json:"balance_changed_at"`
+	PointsExpireOn   *day               `json:"points_expire_on"`
+	StampsExpireOn   *day               `json:"stamps_expire_on"`
+	ExternalID       *string            `json:"external_id"`
+	Metadata         core.Metadata      `json:"metadata"`
+	Tags             []string           `json:"tags"`
+	BalanceChangedAt *stamp             `json:"balance_changed_at"`
+	Birthday         *customer.Birthday `json:"birthday"`
+	Tier             *tierResource      `json:"tier"`
 }
 
-// customerResources returns how customers of a business are written.
-func customerResources(t core.Tenant) func(customer.Customer) customerResource {
-	return func(c customer.Customer) customerResource { return newCustomerResource(t, c) }
+// tierResource is a customer's level. Clients of the API know levels as tiers.
+type tierResource struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Until *day   `json:"until"`
 }
 
-func newCustomerResource(t core.Tenant, c customer.Customer) customerResource {
+// newTierResource returns a customer's level; nil if the business has none.
+func newTierResource(p *award.Progress) *tierResource {
+	if p == nil {
+		return nil
+	}
+	return &tierResource{ID: p.Level.ID, Name: p.Level.Name, Until: optionalDay(p.Until)}
+}
+
+// customerResources returns how customers of the caller's business are written, as of now.
+func (a *API) customerResources(c echo.Context) (func(customer.Customer) customerResource, error) {
+	by := actor(c)
+	progress, err := a.Transactions.ProgressNow(c.Request().Context(), by)
+	if err != nil {
+		return nil, err
+	}
+	return func(c customer.Customer) customerResource {
+		return newCustomerResource(by.Tenant, c, newTierResource(progress(c.Standing)))
+	}, nil
+}
+
+func newCustomerResource(t core.Tenant, c customer.Customer, tier *tierResource) customerResource {
 	return customerResource{
 		customerFields: customerFields{
 			ULID: c.ID, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Email: c.Email, Status: c.Status,
@@ -49,7 +74,7 @@ func newCustomerResource(t core.Tenant, c customer.Customer) customerResource {
 		},
 		PointsExpireOn: (*day)(c.ExpiresOn(t, ledger.Points)), StampsExpireOn: (*day)(c.ExpiresOn(t, ledger.Stamps)),
 		BalanceChangedAt: optionalStamp(c.BalanceChangedAt),
-		ExternalID:       c.ExternalID, Metadata: orEmpty(c.Metadata), Tags: append([]string{}, c.Tags...),
+		ExternalID:       c.ExternalID, Metadata: orEmpty(c.Metadata), Tags: append([]string{}, c.Tags...), Birthday: c.Birthday, Tier: tier,
 	}
 }
 
@@ -72,11 +97,15 @@ func (a *API) listCustomers(c echo.Context) error {
 	}
 	since := q.since()
 	p := q.page()
+	resource, err := a.customerResources(c)
+	if err != nil {
+		return err
+	}
 	l, err := a.Changes.Customers(c.Request().Context(), actor(c), f, since, p)
 	if err != nil {
 		return err
 	}
-	return writeList(c, p, l, customerResources(actor(c).Tenant))
+	return writeList(c, p, l, resource)
 }
 
 func (a *API) upsertCustomer(c echo.Context) error {
@@ -85,18 +114,22 @@ func (a *API) upsertCustomer(c echo.Context) error {
 		return err
 	}
 	n := readNewCustomer(in)
+	resource, err := a.customerResources(c)
+	if err != nil {
+		return err
+	}
 	return idempotent(c, func(once *core.Once[customer.Upserted]) (core.Reply[customer.Upserted], error) {
 		return a.Customers.Upsert(c.Request().Context(), actor(c), n, once)
-	}, upsertedResource(actor(c).Tenant))
+	}, upsertedResource(resource))
 }
 
-// upsertedResource returns the status and the resource of upserted customers of a business.
-func upsertedResource(t core.Tenant) func(customer.Upserted) (int, any) {
+// upsertedResource returns the status and the resource of upserted customers.
+func upsertedResource(resource func(customer.Customer) customerResource) func(customer.Upserted) (int, any) {
 	return func(u customer.Upserted) (int, any) {
 		if u.Created {
-			return http.StatusCreated, newCustomerResource(t, u.Customer)
+			return http.StatusCreated, resource(u.Customer)
 		}
-		return http.StatusOK, newCustomerResource(t, u.Customer)
+		return http.StatusOK, resource(u.Customer)
 	}
 }
 
@@ -104,7 +137,7 @@ func upsertedResource(t core.Tenant) func(customer.Upserted) (int, any) {
 func readNewCustomer(in object) customer.New {
 	return customer.New{
 		FirstName: in.value("first_name"), LastName: in.value("last_name"), Phone: in.value("phone"), Email: in.value("email"),
-		ExternalID: in.value("external_id"), Metadata: core.OrZero(in.metadata("metadata")), Tags: core.OrZero(in.texts("tags")),
+		ExternalID: in.value("external_id"), Metadata: core.OrZero(in.metadata("metadata")), Tags: core.OrZero(in.texts("tags")), Birthday: in.value("birthday"),
 		Malformed: in.unreadable,
 	}
 }
@@ -114,11 +147,15 @@ func (a *API) findCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	resource, err := a.customerResources(c)
+	if err != nil {
+		return err
+	}
 	found, err := a.Customers.Find(c.Request().Context(), actor(c), id)
 	if err != nil {
 		return err
 	}
-	return writeData(c, http.StatusOK, newCustomerResource(actor(c).Tenant, found))
+	return writeData(c, http.StatusOK, resource(found))
 }
 
 func (a *API) editCustomer(c echo.Context) error {
@@ -130,17 +167,22 @@ func (a *API) editCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	resource, err := a.customerResources(c)
+	if err != nil {
+		return err
+	}
 	edited, err := a.Customers.Edit(c.Request().Context(), actor(c), id, customer.Edit{
 		FirstName: in.optionalText("first_name"), LastName: in.optionalText("last_name"),
 		Phone: in.optionalText("phone"), Email: in.optionalText("email"), Status: in.optionalText("status"),
-		If:         ifMatch(c, func(stored customer.Customer) any { return newCustomerResource(actor(c).Tenant, stored) }),
+		If:         ifMatch(c, func(stored customer.Customer) any { return resource(stored) }),
 		ExternalID: in.optionalText("external_id"), Metadata: in.optionalMetadata("metadata"), Tags: in.optionalTexts("tags"),
+		Birthday:  in.optionalText("birthday"),
 		Malformed: in.unreadable,
 	})
 	if err != nil {
 		return err
 	}
-	return writeData(c, http.StatusOK, newCustomerResource(actor(c).Tenant, edited))
+	return writeData(c, http.StatusOK, resource(edited))
 }
 
 func (a *API) listCustomerTransactions(c echo.Context) error {

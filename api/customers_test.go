@@ -24,9 +24,9 @@ const (
 		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>",` + plainRest + `}`
 
 	// The end of a customer without last days and without a program's own fields.
-	plainRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[],"balance_changed_at":null`
+	plainRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[],"balance_changed_at":null,"birthday":null,"tier":null`
 	// The same of one who earned something.
-	earnedRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[],"balance_changed_at":"<time>"`
+	earnedRest = `"points_expire_on":null,"stamps_expire_on":null,"external_id":null,"metadata":{},"tags":[],"balance_changed_at":"<time>","birthday":null,"tier":null`
 )
 
 func annaAndBo(s *shop) { s.fill("{anna}{bo}") }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -199,4 +200,23 @@ func TestRefusedEditChangesNothing(t *testing.T) {
 	if strings.Contains(got.body, `"updated_at":"2020`) || !strings.Contains(got.body, `"created_at":"2020-01-01T00:00:00.000Z"`) {
 		t.Errorf("after an edit: %s", got.body)
 	}
+}
+
+// A birthday is a day of the year, with the year or without, also 29 February.
+func TestABirthday(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	const person = `{"first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05"`
+	s.call("POST", "/api/v1/customers", s.token, person+`,"birthday":"02-30"}`).has(t, 422, `"birthday":["The birthday field must be a birthday such as 05-21 or 1990-05-21."]`)
+	s.call("POST", "/api/v1/customers", s.token, person+`,"birthday":521}`).has(t, 422, `"birthday":["The birthday field must be a string."]`)
+	s.call("POST", "/api/v1/customers", s.token, person+`,"birthday":"2199-05-21"}`).has(t, 422, `"birthday":["The birthday field must not be in the future."]`)
+	made := s.call("POST", "/api/v1/customers", s.token, person+`,"birthday":"02-29"}`)
+	made.has(t, 201, `"birthday":"02-29"`)
+	path := "/api/v1/customers/" + regexp.MustCompile(`"ulid":"(\w+)"`).FindStringSubmatch(made.body)[1]
+	s.call("PATCH", path, s.token, `{"birthday":"1990-05-21"}`).has(t, 200, `"birthday":"1990-05-21"`)
+	s.call("PATCH", path, s.token, `{"last_name":"Berg"}`).has(t, 200, `"birthday":"1990-05-21"`)
+	s.call("POST", "/api/v1/customers", s.token, person+`,"birthday":"01-01"}`).has(t, 200, `"birthday":"1990-05-21"`) // found, so unchanged
+	s.call("PATCH", path, s.token, `{"birthday":null}`).has(t, 200, `"birthday":null`)
+	s.call("GET", path, s.token, "").has(t, 200, `"birthday":null`)
+	s.call("POST", "/api/v1/customers/batch", s.token, `{"items":[{"first_name":"Bo","last_name":"Ek","phone":"0701740601","birthday":"12-24"}]}`).has(t, 200, `"birthday":"12-24"`)
 }

@@ -294,6 +294,21 @@ func vouchersStory(r *reader) {
 	}
 }
 
+func promotionsStory(r *reader) {
+	first, _ := r.levels()
+	id := r.promotion("Double points", "", "")
+	r.paste("list", `"name":"Double points"`, `"on_now":true`)
+	r.paste("preview", `"points_awarded":90`, `"base_points":45`, `"promotion_name":"Double points"`, `"tier_reached":{"id":`)
+	record := r.left["record"]
+	r.paste("record", `"points_awarded":90`, `"promotion_id":`+id, `"category":"cakes"`)
+	r.rules("update loyalty.promotion set active = false where tenant_id = $1")
+	r.run(record, `"points_awarded":90`, `"promotion_id":`+id) // the first response
+	r.run(strings.ReplaceAll(record, "4712", "4713"), `"points_awarded":45`, `"promotion_id":null`)
+	r.paste("tier", `"name":"Gold"`)
+	r.paste("birthday", `"birthday":"05-21"`)
+	r.call("GET", "/api/v1/customers/{bo}", r.token, "").has(r.T, 200, first)
+}
+
 func refundsStory(r *reader) {
 	sell := func(reference string) answer {
 		return r.call("POST", "/api/v1/transactions", r.token, fmt.Sprintf(`{"customer_ulid":"%s","transaction_type_id":%s,"spend_amount_cents":1250,"external_reference":"%s"}`,
@@ -343,7 +358,7 @@ func TestRequestsOfTheGuides(t *testing.T) {
 	t.Parallel()
 	for page, story := range map[string]func(*reader){
 		"retries": retriesStory, "sync": syncStory, "customers": customersStory, "scanning": scanningStory, "tills": tillsStory,
-		"vouchers": vouchersStory, "refunds": refundsStory, "browsers": browsersStory,
+		"vouchers": vouchersStory, "promotions": promotionsStory, "refunds": refundsStory, "browsers": browsersStory,
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()

@@ -172,7 +172,7 @@ func TestNotModified(t *testing.T) {
 	s.fill("{anna}{bo}{sale}{redemption}")
 	for _, path := range []string{
 		"/customers/{anna}", "/customers/{anna}/expiring", "/transactions/{sale}", "/redemptions/{redemption}", "/customers", "/customers?per_page=1", "/customers/{anna}/transactions",
-		"/customers/{anna}/ledger-entries", "/rewards", "/coupons", "/reports/summary", "/reports/customers/top", "/reports/coupons",
+		"/customers/{anna}/ledger-entries", "/rewards", "/promotions", "/coupons", "/reports/summary", "/reports/customers/top", "/reports/coupons",
 	} {
 		path = s.fill("/api/v1" + path)
 		first := s.exact("GET", path, s.token, "")

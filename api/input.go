@@ -19,6 +19,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 )
 
 const (
@@ -179,6 +180,37 @@ func (o object) texts(field string) *[]string {
 		}
 	}
 	return &list
+}
+
+// saleItems reads what of a sale's amount is of which category.
+func (o object) saleItems(field string) []award.Item {
+	raw := o.raw(field)
+	if raw == nil {
+		return nil
+	}
+	var given []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &given) != nil {
+		o.unreadable.Add(field, core.MustBeArray)
+		return nil
+	}
+	if len(given) > maxItems {
+		o.unreadable.Add(field, core.MaxItems(maxItems))
+		return nil
+	}
+	items := make([]award.Item, len(given))
+	for i, raw := range given {
+		name := field + "." + strconv.Itoa(i)
+		item, err := readObject(raw)
+		if err != nil {
+			o.unreadable.Add(name, core.MustBeObject)
+			continue
+		}
+		items[i] = award.Item{Category: item.value("category"), AmountCents: item.number("amount_cents")}
+		for part, violations := range item.unreadable {
+			o.unreadable[name+"."+part] = violations
+		}
+	}
+	return items
 }
 
 // optionalTexts distinguishes an absent field from null.

@@ -83,7 +83,7 @@ func TestLimitComesBeforeTheRoute(t *testing.T) {
 var addedRoutes = []string{
 	"GET /api/v1/customers/:ulid/expiring", "GET /api/v1/customers/:ulid/ledger-entries", "POST /api/v1/transactions/:ulid/refunds",
 	"POST /api/v1/customers/batch", "POST /api/v1/transactions/batch", "POST /api/v1/transactions/preview",
-	"GET /api/v1/changes", "GET /api/v1/transactions", "GET /api/v1/transaction-types", "GET /api/v1/locations", "GET /api/v1/rewards/:ulid", "GET /api/v1/redemptions", "POST /api/v1/redemptions/:ulid/void",
+	"GET /api/v1/changes", "GET /api/v1/transactions", "GET /api/v1/transaction-types", "GET /api/v1/locations", "GET /api/v1/rewards/:ulid", "GET /api/v1/promotions", "GET /api/v1/redemptions", "POST /api/v1/redemptions/:ulid/void",
 	"GET /api/v1/coupons/:ulid", "GET /api/v1/vouchers/:ulid", "POST /api/v1/vouchers/:ulid/restore",
 }
 
@@ -110,6 +110,7 @@ var abilities = map[string]string{
 	"GET /api/v1/locations":                      "transactions:write",
 	"GET /api/v1/rewards":                        "rewards:read",
 	"GET /api/v1/rewards/:ulid":                  "rewards:read",
+	"GET /api/v1/promotions":                     "rewards:read",
 	"GET /api/v1/redemptions":                    "rewards:read",
 	"POST /api/v1/redemptions":                   "rewards:read",
 	"GET /api/v1/redemptions/:ulid":              "rewards:read",

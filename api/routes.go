@@ -49,6 +49,8 @@ func (a *API) routes() []route.Route {
 		route.Post("/redemptions/:ulid/fulfil", route.Tokens(token.RewardsRead), a.fulfilRedemption),
 		route.Post("/redemptions/:ulid/void", route.Tokens(token.RewardsRead), a.voidRedemption),
 
+		route.Get("/promotions", route.Tokens(token.RewardsRead), a.listPromotions),
+
 		route.Get("/coupons", route.Tokens(token.CouponsRead), a.listCoupons),
 		route.Get("/coupons/:ulid", route.Tokens(token.CouponsRead), a.findCoupon),
 		route.Post("/coupons/:ulid/redeem", route.Tokens(token.CouponsRead), a.redeemVoucher),

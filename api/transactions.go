@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/transaction"
 )
@@ -31,6 +32,11 @@ type transactionResource struct {
 	RefundedCents     int64              `json:"refunded_cents"`
 	PointsRefunded    *int64             `json:"points_refunded"`
 	StampsRefunded    *int64             `json:"stamps_refunded"`
+	BasePoints        *int64             `json:"base_points"`
+	BaseStamps        *int64             `json:"base_stamps"`
+	PromotionID       *int64             `json:"promotion_id"`
+	PointsCapped      bool               `json:"points_capped"`
+	Items             []award.Item       `json:"items"`
 }
 
 // newTransactionResource returns a transaction of the caller's business, which may hold what ends.
@@ -41,15 +47,16 @@ func newTransactionResource(by core.Actor, t transaction.Transaction) transactio
 		Status: t.Status, VoidedAt: optionalStamp(t.VoidedAt), CustomerULID: t.CustomerID,
 		TransactionTypeID: t.TransactionTypeID, Source: t.Source, LocationID: t.LocationID,
 		ExternalReference: t.ExternalReference, OccurredAt: stamp(t.OccurredAt), Metadata: t.Metadata, CreatedAt: stamp(t.CreatedAt), RefundedCents: t.RefundedCents,
+		PromotionID: t.PromotionID, PointsCapped: t.Capped, Items: append([]award.Item{}, t.Items...),
 	}
 	if r.Metadata == nil {
 		r.Metadata = core.Metadata{}
 	}
 	last, refunded := optionalDay(t.RuleType.Of(by.Tenant).Shown(t.ExpiresOn)), new(t.RefundedAward)
 	if t.RuleType == ledger.Stamps {
-		r.StampsExpireOn, r.StampsRefunded = last, refunded
+		r.StampsExpireOn, r.StampsRefunded, r.BaseStamps = last, refunded, &t.BaseAward
 	} else {
-		r.PointsExpireOn, r.PointsRefunded = last, refunded
+		r.PointsExpireOn, r.PointsRefunded, r.BasePoints = last, refunded, &t.BaseAward
 	}
 	return r
 }
@@ -77,7 +84,7 @@ func readSale(in object) transaction.Sale {
 		CustomerID: in.reference("customer_ulid"), TransactionTypeID: in.number("transaction_type_id"),
 		SpendAmountCents: in.number("spend_amount_cents"), ExternalReference: in.text("external_reference"),
 		LocationID: in.integer("location_id"), OccurredAt: in.instant("occurred_at"), Metadata: core.OrZero(in.metadata("metadata")),
-		Source: transaction.API,
+		Items: in.saleItems("items"), Source: transaction.API,
 	}
 }
 
@@ -118,22 +125,41 @@ func recordedResource(by core.Actor) func(transaction.Transaction) (int, any) {
 }
 
 type previewResource struct {
-	RuleType           string `json:"rule_type"`
-	PointsAwarded      *int64 `json:"points_awarded"`
-	StampsAwarded      *int64 `json:"stamps_awarded"`
-	PointsExpireOn     *day   `json:"points_expire_on"`
-	StampsExpireOn     *day   `json:"stamps_expire_on"`
-	PointsBalanceAfter *int64 `json:"points_balance_after"`
-	StampsBalanceAfter *int64 `json:"stamps_balance_after"`
+	RuleType           string    `json:"rule_type"`
+	PointsAwarded      *int64    `json:"points_awarded"`
+	StampsAwarded      *int64    `json:"stamps_awarded"`
+	PointsExpireOn     *day      `json:"points_expire_on"`
+	StampsExpireOn     *day      `json:"stamps_expire_on"`
+	PointsBalanceAfter *int64    `json:"points_balance_after"`
+	StampsBalanceAfter *int64    `json:"stamps_balance_after"`
+	BasePoints         *int64    `json:"base_points"`
+	BaseStamps         *int64    `json:"base_stamps"`
+	PromotionID        *int64    `json:"promotion_id"`
+	PromotionName      *string   `json:"promotion_name"`
+	PromotionUntil     *stamp    `json:"promotion_until"`
+	PointsCapped       bool      `json:"points_capped"`
+	TierReached        *tierName `json:"tier_reached"`
+}
+
+// tierName names a level. Clients of the API know levels as tiers.
+type tierName struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
 }
 
 func newPreviewResource(by core.Actor, p transaction.Preview) previewResource {
-	r := previewResource{RuleType: string(p.Award.Unit)}
+	r := previewResource{RuleType: string(p.Award.Unit), PromotionUntil: optionalStamp(p.PromotionEnd()), PointsCapped: p.Award.CappedBy != award.NoCap}
 	last := optionalDay(p.Award.Unit.Of(by.Tenant).Shown(p.ExpiresOn))
 	if p.Award.Unit == ledger.Stamps {
-		r.StampsAwarded, r.StampsExpireOn = &p.Award.Total, last
+		r.StampsAwarded, r.StampsExpireOn, r.BaseStamps = &p.Award.Total, last, &p.Award.Base
 	} else {
-		r.PointsAwarded, r.PointsExpireOn = &p.Award.Total, last
+		r.PointsAwarded, r.PointsExpireOn, r.BasePoints = &p.Award.Total, last, &p.Award.Base
+	}
+	if promotion := p.Award.Promotion; promotion != nil {
+		r.PromotionID, r.PromotionName = &promotion.ID, &promotion.Name
+	}
+	if p.Rises != nil {
+		r.TierReached = &tierName{p.Rises.ID, p.Rises.Name}
 	}
 	if p.After != nil {
 		r.PointsBalanceAfter, r.StampsBalanceAfter = &p.After.Points, &p.After.Stamps

@@ -24,10 +24,11 @@ func refunded(refundedCents, taken, ulid, rule, cents, points, stamps, state, ki
 	if rule == "stamps" {
 		pointsTaken, stampsTaken = "null", taken
 	}
+	base := `"base_points":` + points + `,"base_stamps":` + stamps // without promotions and levels
 	return `{"ulid":"` + ulid + `","rule_type":"` + rule + `","spend_amount_cents":` + cents + `,"points_awarded":` + points + `,"stamps_awarded":` + stamps +
 		`,` + state + `,"customer_ulid":"{anna}","transaction_type_id":` + kind + `,"source":"api","location_id":null,"external_reference":` + reference +
 		`,"occurred_at":"<time>","metadata":{},"created_at":"<time>","points_expire_on":null,"stamps_expire_on":null,"refunded_cents":` + refundedCents + `,"points_refunded":` + pointsTaken +
-		`,"stamps_refunded":` + stampsTaken + `}`
+		`,"stamps_refunded":` + stampsTaken + `,` + base + `,"promotion_id":null,"points_capped":` + strconv.FormatBool(kind == "{capped}") + `,"items":[]}`
 }
 
 // refund is the JSON of a refund of {sale} or {stamp_sale}.
@@ -131,6 +132,18 @@ func TestRecordTransaction(t *testing.T) {
 			one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
 		post(recorded, "with metadata", `{`+toAnna+`,"spend_amount_cents":100,"metadata":{"order":"A <7>"}}`, 201,
 			one(strings.Replace(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null"), `"metadata":{}`, `"metadata":{"order":"A <7>"}`, 1)), nil),
+		post(wrongType, "of items", `{`+toAnna+`,"spend_amount_cents":1000,"items":{}}`, 422, invalid(`"items":["The items field must be an array."]`), nothing),
+		post(wrongType, "of parts of items", `{`+toAnna+`,"spend_amount_cents":1000,"items":[7,{"category":1,"amount_cents":"5"},{},{"category":" ","amount_cents":-1}]}`, 422,
+			invalid(`"items.0":["The items.0 field must be an object."],`+
+				`"items.1.amount_cents":["The items.1.amount cents field must be an integer."],"items.1.category":["The items.1.category field must be a string."],`+
+				`"items.2.amount_cents":["The items.2.amount cents field is required."],"items.2.category":["The items.2.category field is required."],`+
+				`"items.3.amount_cents":["The items.3.amount cents field must be at least 0."],"items.3.category":["The items.3.category field is required."]`), nothing),
+		post(recorded, "with items of more than the amount", `{`+toAnna+`,"spend_amount_cents":1000,"items":[{"category":"cakes","amount_cents":600},{"category":"tea","amount_cents":401}]}`, 422,
+			invalid(`"items":["The items field must not add up to more than spend amount cents."]`), nothing),
+		post(recorded, "with 101 items", `{`+toAnna+`,"spend_amount_cents":1000,"items":[`+strings.TrimSuffix(strings.Repeat(`{"category":"tea","amount_cents":1},`, 101), ",")+`]}`, 422,
+			invalid(`"items":["The items field must not have more than 100 items."]`), nothing),
+		post(recorded, "with items", `{`+toAnna+`,"spend_amount_cents":1000,"items":[{"category":"Cakes","amount_cents":600},{"category":"tea","amount_cents":400}]}`, 201,
+			one(strings.Replace(sale("<ulid>", "points", "1000", "10", "null", completed, "{points}", "null"), `"items":[]`, `"items":[{"category":"Cakes","amount_cents":600},{"category":"tea","amount_cents":400}]`, 1)), balance(10, 0, 1)),
 		post(nulText, "of a sale", `{"customer_ulid":"\u0000","transaction_type_id":{points},"spend_amount_cents":100,"external_reference":"R\u0000"}`, 422,
 			invalid(`"customer_ulid":["The customer ulid field must not contain NUL characters."],"external_reference":["The external reference field must not contain NUL characters."]`), nothing),
 		{
@@ -329,7 +342,8 @@ func TestPreviewTransaction(t *testing.T) {
 			unit = "stamps"
 		}
 		return one(`{"rule_type":"` + unit + `","points_awarded":` + points + `,"stamps_awarded":` + stamps +
-			`,"points_expire_on":null,"stamps_expire_on":null,"points_balance_after":` + pointsAfter + `,"stamps_balance_after":` + stampsAfter + `}`)
+			`,"points_expire_on":null,"stamps_expire_on":null,"points_balance_after":` + pointsAfter + `,"stamps_balance_after":` + stampsAfter +
+			`,"base_points":` + points + `,"base_stamps":` + stamps + `,"promotion_id":null,"promotion_name":null,"promotion_until":null,"points_capped":false,"tier_reached":null}`)
 	}
 	previewed := func(with, body string, status int, want string) scenario {
 		return scenario{

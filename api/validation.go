@@ -32,7 +32,9 @@ var mustBe = map[string]string{
 	"one_phone":     "one phone number",
 	"rounded_phone": "a phone number with all its digits",
 
-	"url":    "a valid URL",
+	"url":      "a valid URL",
+	"birthday": "a birthday such as 05-21 or 1990-05-21",
+
 	"future": "a date after now",
 }
 
@@ -64,13 +66,15 @@ func message(field string, v core.Violation) string {
 		return fmt.Sprintf("The %s field must not be greater than %d characters.", name, v.Limit)
 	case "max_items":
 		return fmt.Sprintf("The %s field must not have more than %d items.", field, v.Limit)
+	case "sum_within":
+		return "The " + name + " field must not add up to more than " + attribute(v.Other) + "."
 	case "metadata_key":
 		return fmt.Sprintf("The %s field must only have keys of 1 to %d characters.", name, v.Limit)
 	case "after_or_equal":
 		return "The " + name + " field must be a date after or equal to " + attribute(v.Other) + "."
 	case "within_hours":
 		return fmt.Sprintf("The %s field must be at most %d hours ago.", name, v.Limit)
-	case "not_in_future":
+	case "not_in_future", "past":
 		return "The " + name + " field must not be in the future."
 	case "within_days":
 		return fmt.Sprintf("The %s field must be a date at most %d days after %s.", name, v.Limit, attribute(v.Other))

@@ -44,7 +44,7 @@ func TestParseReadsTheDocument(t *testing.T) {
 		}
 	}
 	sale, found := d.Schemas.Find("Transaction")
-	if !found || sale.Properties[0].Name != "ulid" || sale.Properties[len(sale.Properties)-1].Name != "stamps_refunded" {
+	if !found || sale.Properties[0].Name != "ulid" || sale.Properties[len(sale.Properties)-1].Name != "items" {
 		t.Errorf("the fields of a transaction are out of order: %+v", sale)
 	}
 	reference, _ := sale.Properties.Find("external_reference")

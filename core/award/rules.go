@@ -51,6 +51,21 @@ func (r *Rules) Limited(s Sale) (limited []Promotion) {
 	return limited
 }
 
+// CodesOf returns the keys of the codes of a promotion's categories, in order; nil for one that is about the whole sale.
+func (r *Rules) CodesOf(p Promotion) []string {
+	if p.CategoryIDs == nil {
+		return nil
+	}
+	codes := []string{}
+	for code, category := range r.Categories {
+		if contains(p.CategoryIDs, category) {
+			codes = append(codes, code)
+		}
+	}
+	slices.Sort(codes)
+	return codes
+}
+
 // CodeKey returns a category's code as codes are compared.
 func CodeKey(code string) string { return strings.ToLower(core.Trimmed(core.Composed(code))) }
 

@@ -100,6 +100,9 @@ func (p *Promotion) Begins(day time.Time) bool {
 	}))
 }
 
+// IsToday reports whether an instant is on the promotion's days, or in a window that began on one of them.
+func (p *Promotion) IsToday(at time.Time) bool { return p.isOnDay(dateOf(at)) || p.IsOn(at) }
+
 func (p *Promotion) isOnDay(day time.Time) bool {
 	return !day.Before(p.StartsOn) && (p.EndsOn == nil || !day.After(*p.EndsOn))
 }

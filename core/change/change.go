@@ -1,5 +1,5 @@
 // Package change lists what changed in a business, in an order in which a reader skips nothing and which costs a sale nothing:
-// it is read from the records themselves, the ledger and the audit log, whose IDs hold the time. It reads tables of other
+// it is read from the records themselves, the ledger, the changes of levels and the audit log, whose IDs hold the time. It reads tables of other
 // packages and writes none.
 //
 // A transaction's records become visible when it commits, some later than others with a higher ID. So a page ends before the
@@ -36,7 +36,7 @@ var Kinds = []Kind{Customers, Transactions, Redemptions, Vouchers}
 // What happened to a record.
 type What string
 
-// The things that happen. A customer is also changed by every change of a balance.
+// The things that happen. A customer is also changed by every change of a balance or their level.
 const (
 	Created What = "created"
 	Changed What = "changed"

@@ -7,7 +7,7 @@ import (
 )
 
 // audited is what the actions of the audit log change of what the API shows. What creates a record, or changes a balance, is read from
-// the record and from the ledger.
+// the record, the ledger and the changes of levels.
 var audited = map[string]struct {
 	kind Kind
 	what What
@@ -60,7 +60,7 @@ func (r row) change() Change {
 		c.ID = *r.ID
 	}
 	switch a, of := audited[r.Action], r.Action; {
-	case of == changedBalance:
+	case of == unlogged:
 		c.What = Changed
 	case r.KeptID != nil:
 		c.What = Merged
@@ -71,8 +71,8 @@ func (r row) change() Change {
 	return c
 }
 
-// changedBalance stands where an entry of the audit log has its action.
-const changedBalance = "balance"
+// unlogged stands where an entry of the audit log has its action, for changes of a balance or a level.
+const unlogged = "unlogged"
 
 // Each source is read from its index, after a position and before the one that settleSQL set, and gives at most a page. The log is
 // read action by action, so that entries of others aren't looked at.
@@ -97,8 +97,15 @@ const changesSQL = `
 		)
 		union all
 		(
-			select id, 'customer', customer_id, null, '` + changedBalance + `', ''
+			select id, 'customer', customer_id, null, '` + unlogged + `', ''
 			from loyalty.ledger_entry
+			where @customer
+				and ` + onPage + `
+		)
+		union all
+		(
+			select id, 'customer', customer_id, null, '` + unlogged + `', ''
+			from loyalty.level_change
 			where @customer
 				and ` + onPage + `
 		)

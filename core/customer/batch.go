@@ -18,13 +18,14 @@ type Imported struct {
 // In the given order: of two customers with the same key, the first is created.
 const insertAllSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-		external_id, metadata, created_at, updated_at, imported_at)
+		external_id, metadata, birth_year, birth_month, birth_day, created_at, updated_at, imported_at)
 	select @tenant_id, id, first_name, last_name, phone, nullif(phone_key, ''), email, email_key, folded,
-		external_id, metadata, coalesce(created_at, @now), @now, @imported_at
+		external_id, metadata, birth_year, birth_month, birth_day, coalesce(created_at, @now), @now, @imported_at
 	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
 		@emails::text[], @email_keys::text[], @folded::text[], @external_ids::text[], @metadata::jsonb[],
-		@created_at::timestamptz[]) with ordinality
-		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, metadata, created_at, place)
+		@birth_years::int[], @birth_months::int[], @birth_days::int[], @created_at::timestamptz[]) with ordinality
+		given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, metadata,
+			birth_year, birth_month, birth_day, created_at, place)
 	where not exists (
 		select
 		from loyalty.customer_key f
@@ -49,15 +50,18 @@ func insertAll(ctx context.Context, tx *db.Tx, all []Imported, importedAt *time.
 	ids, created := make([]core.ID, n), make([]*time.Time, n)
 	first, last, phones := make([]string, n), make([]string, n), make([]string, n)
 	emails, folded := make([]*string, n), make([]string, n)
+	years, months, days := make([]*int, n), make([]*int, n), make([]*int, n)
 	keys := keysOf(all)
 	for i, c := range all {
 		ids[i], created[i], first[i], last[i], phones[i], emails[i] = c.ID, c.CreatedAt, c.FirstName, c.LastName, c.Phone, c.Email
 		folded[i] = c.searchText(nil)
+		years[i], months[i], days[i] = c.Birthday.parts()
 	}
 	rows, err := db.All[struct{ ID core.ID }](ctx, tx, insertAllSQL, db.Args{
 		"ids": ids, "first_names": first, "last_names": last, "phones": phones, "phone_keys": keys.phones,
 		"emails": emails, "email_keys": keys.emails, "external_ids": keys.externalIDs, "folded": folded, "created_at": created,
 		"metadata": db.Column(all, func(c Imported) *string { return c.Metadata.Stored() }), "imported_at": importedAt, "now": tx.Now,
+		"birth_years": years, "birth_months": months, "birth_days": days,
 	})
 	made := make(map[core.ID]bool, len(rows))
 	for _, r := range rows {

@@ -42,11 +42,14 @@ type Customer struct {
 	ExternalID *string       // by which a program finds them; nil: none
 	Metadata   core.Metadata // a program's own fields
 	Tags       []string      // by name
+	Birthday   *Birthday     // nil: unknown
 
 	UnsubscribedAt *time.Time // from coupon e-mails; nil: subscribed
 	// No unspent points or stamps end before, without the hold of a rule (ExpiresOn); nil: none have a last day.
 	PointsExpireOn, StampsExpireOn *time.Time
 	PointsIdleOn, StampsIdleOn     *time.Time // without a visit
+
+	ledger.Standing // for awards and levels
 
 	LinkVersion    int64      // of the customer's links; raised to revoke them
 	UncheckedSince *time.Time // when they opened the card online; nil: the business knows that the phone number is theirs
@@ -242,6 +245,9 @@ func (c Customer) facts() map[string]any {
 	}
 	if c.ExternalID != nil {
 		facts["external_id"] = *c.ExternalID
+	}
+	if c.Birthday != nil {
+		facts["birthday"] = *c.Birthday
 	}
 	return facts
 }

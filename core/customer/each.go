@@ -73,7 +73,7 @@ func upsertEach(ctx context.Context, tx *db.Tx, by core.Actor, requests []Reques
 	plan, keys := make([]planned, len(requests)), []string{}
 	for i, r := range requests {
 		plan[i].ID = core.NewID(tx.Now)
-		plan[i].Details, plan[i].refusal = r.Validate(by.Tenant.Country, by.Tenant.PhoneOptional)
+		plan[i].Details, plan[i].refusal = r.Validate(by.Tenant.Country, by.Tenant.PhoneOptional, tx.Now)
 		if r.Once != nil && !slices.Contains(keys, r.Once.Key) {
 			keys = append(keys, r.Once.Key)
 		}

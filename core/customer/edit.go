@@ -37,7 +37,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if e.If != nil && !e.If(old.Customer) {
 			return Customer{}, core.ErrStale
 		}
-		in, err := e.validate(old)
+		in, err := e.validate(old, tx.Now)
 		if err != nil {
 			return Customer{}, err
 		}
@@ -59,9 +59,11 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if in.PhoneKey != old.PhoneKey || !sameKey(in.EmailKey, old.EmailKey) {
 			replaces = 1
 		}
+		birthYear, birthMonth, birthDay := in.Birthday.parts()
 		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
 			"id": id, "replaces": replaces, "first_name": in.FirstName, "last_name": in.LastName, "phone": in.Phone, "phone_key": in.PhoneKey,
 			"email": in.Email, "email_key": in.EmailKey, "external_id": in.ExternalID, "metadata": in.Metadata.Stored(),
+			"birth_year": birthYear, "birth_month": birthMonth, "birth_day": birthDay,
 			"folded": in.searchText(old.furtherBeside(in)), "status": in.Status, "now": tx.Now,
 		})
 		switch {

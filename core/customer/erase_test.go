@@ -107,7 +107,7 @@ func TestErase(t *testing.T) {
 	want := customer.Customer{
 		ID: c.ID, FirstName: "Erased", LastName: "Erased", Status: customer.Inactive, Erased: true,
 		LinkVersion:   c.LinkVersion + 1, // no link to them works any more
-		PointsBalance: c.PointsBalance, BalanceChangedAt: c.BalanceChangedAt, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt, Tags: []string{},
+		PointsBalance: c.PointsBalance, BalanceChangedAt: c.BalanceChangedAt, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt, Tags: []string{}, Standing: c.Standing,
 	}
 	if diff := cmp.Diff(want, erased); diff != "" {
 		t.Errorf("Erase (-want +got):\n%s", diff)
@@ -407,7 +407,7 @@ func TestWriteData(t *testing.T) {
 	s.tag(c.ID, "Regular")
 	s.tag(other.ID, "Other")
 	s.Check(s.Customers.SetNote(t.Context(), s.By, c.ID, "Likes the window."))
-	s.edit(c.ID, customer.Edit{ExternalID: core.Set("wc-1"), Metadata: core.Set(map[string]*string{"shop": new("web")})})
+	s.edit(c.ID, customer.Edit{ExternalID: core.Set("wc-1"), Metadata: core.Set(map[string]*string{"shop": new("web")}), Birthday: core.Set("1990-05-21")})
 	c = s.find(c.ID)
 
 	got := s.data(c.ID)
@@ -416,7 +416,7 @@ func TestWriteData(t *testing.T) {
 		"status": "active", "points_balance": 37.0, "stamps_balance": 0.0,
 		"created_at": got.Customer["created_at"], "updated_at": got.Customer["updated_at"],
 		"unsubscribed_at": nil, "note": "Likes the window.", "tags": []any{"Regular"}, "also_found_by": []any{},
-		"external_id": "wc-1", "metadata": map[string]any{"shop": "web"}, "level": nil, "level_until": nil,
+		"external_id": "wc-1", "metadata": map[string]any{"shop": "web"}, "level": nil, "level_until": nil, "birthday": "1990-05-21",
 	}
 	if diff := cmp.Diff(want, got.Customer); diff != "" {
 		t.Errorf("customer (-want +got):\n%s", diff)

@@ -31,6 +31,7 @@ type New struct {
 	ExternalID string // a program's own, by which it finds them; "": none
 	Metadata   core.Metadata
 	Tags       []string
+	Birthday   string // "": unknown
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -46,6 +47,7 @@ type Edit struct {
 	ExternalID core.Optional[string]             // null removes it
 	Metadata   core.Optional[map[string]*string] // the keys that change; null removes a key, or all
 	Tags       core.Optional[[]string]           // replace them all; null: none
+	Birthday   core.Optional[string]             // null removes it
 
 	If        func(Customer) bool // whether the stored customer may be changed; nil: always
 	Malformed core.Fields
@@ -61,13 +63,14 @@ type Details struct {
 	ExternalID *string
 	Metadata   core.Metadata
 	Tags       []string
+	Birthday   *Birthday
 
 	UncheckedSince *time.Time // as in Customer
 }
 
 // Validate checks the details of a new customer in a country. Where a phone number is optional, a customer without one
 // needs an e-mail address.
-func (n New) Validate(country string, phoneOptional bool) (Details, error) {
+func (n New) Validate(country string, phoneOptional bool, now time.Time) (Details, error) {
 	check := core.NewCheck(n.Malformed)
 	in := Details{
 		FirstName: check.Text("first_name", &n.FirstName, maxName),
@@ -83,6 +86,7 @@ func (n New) Validate(country string, phoneOptional bool) (Details, error) {
 	in.ExternalID = check.OptionalText("external_id", &n.ExternalID, MaxExternalID)
 	in.Metadata = check.Metadata("metadata", n.Metadata)
 	in.Tags = readTags(check, n.Tags)
+	in.Birthday = checkBirthday(check, &n.Birthday, now)
 	return in, check.Err()
 }
 
@@ -91,7 +95,7 @@ func isBlank(phone *string) bool { return phone == nil || core.Trimmed(cleanPhon
 
 // validate checks an edit. Stored values stay with their keys, even if by now they would be read otherwise or
 // refused.
-func (e Edit) validate(old lockedCustomer) (Details, error) {
+func (e Edit) validate(old lockedCustomer, now time.Time) (Details, error) {
 	check := core.NewCheck(e.Malformed)
 	in := Details{
 		FirstName: check.Text("first_name", e.FirstName.Or(&old.FirstName), maxName),
@@ -115,7 +119,7 @@ func (e Edit) validate(old lockedCustomer) (Details, error) {
 			check.Add("phone", core.RequiredWithout("email"))
 		}
 	}
-	in.ExternalID, in.Metadata, in.Tags = old.ExternalID, old.Metadata, old.Tags
+	in.ExternalID, in.Metadata, in.Tags, in.Birthday = old.ExternalID, old.Metadata, old.Tags, old.Birthday
 	if e.ExternalID.Set {
 		in.ExternalID = check.OptionalText("external_id", e.ExternalID.Value, MaxExternalID)
 	}
@@ -124,6 +128,9 @@ func (e Edit) validate(old lockedCustomer) (Details, error) {
 	}
 	if e.Tags.Set {
 		in.Tags = readTags(check, core.OrZero(e.Tags.Value))
+	}
+	if e.Birthday.Set {
+		in.Birthday = checkBirthday(check, e.Birthday.Value, now)
 	}
 	if status := e.Status.Or(new(string(old.Status))); status == nil {
 		check.Add("status", core.Required)

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -196,6 +197,9 @@ const (
 		email_key = null,
 		external_id = null,
 		metadata = null,
+		birth_year = null,
+		birth_month = null,
+		birth_day = null,
 		folded = '',
 		note = null,
 		status = 'inactive',
@@ -213,6 +217,9 @@ const (
 		email_key = @email_key,
 		external_id = @external_id,
 		metadata = @metadata::jsonb,
+		birth_year = @birth_year::int,
+		birth_month = @birth_month::int,
+		birth_day = @birth_day::int,
 		folded = @folded,
 		note = coalesce(note, @note),
 		unsubscribed_at = coalesce(unsubscribed_at, @unsubscribed_at),
@@ -301,6 +308,7 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 	default:
 		further = append(further, FurtherKey{ExternalKey, *m.Merged.ExternalID, *m.Merged.ExternalID})
 	}
+	birthYear, birthMonth, birthDay := cmp.Or(m.Kept.Birthday, m.Merged.Birthday).parts()
 	type step struct {
 		sql  string
 		args db.Args
@@ -316,8 +324,9 @@ func Close(ctx context.Context, tx *db.Tx, by core.Actor, m Merge) error {
 		{takeOverSQL, db.Args{
 			"kept": m.Kept.ID, "phone": kept.Phone, "phone_key": kept.PhoneKey, "unchecked_since": m.Merged.UncheckedSince,
 			"email": kept.Email, "email_key": kept.EmailKey, "external_id": external, "note": old.Note,
-			"metadata":        MergedMetadata(m.Kept.Metadata, m.Merged.Metadata),
-			"folded":          kept.searchText(append(old.Further, further...)),
+			"metadata":   MergedMetadata(m.Kept.Metadata, m.Merged.Metadata),
+			"folded":     kept.searchText(append(old.Further, further...)),
+			"birth_year": birthYear, "birth_month": birthMonth, "birth_day": birthDay,
 			"unsubscribed_at": m.Merged.UnsubscribedAt, "now": tx.Now,
 		}},
 		{insertMergeSQL, db.Args{

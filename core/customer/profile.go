@@ -13,8 +13,7 @@ import (
 // number of their sales.
 type Profile struct {
 	Row
-	Visits     int64 // completed sales
-	SpentCents int64 // on them
+	SpentCents int64 // on completed sales
 	Note       *string
 
 	TermsAt  *time.Time // agreed to the terms; nil: added by the staff or imported
@@ -42,7 +41,7 @@ func (p Profile) AverageCents() int64 {
 
 // The account has the figures, so that no page adds up sales.
 const profileSQL = `
-	select ` + rowColumns + `, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,` + furtherKeys + `,
+	select ` + rowColumns + `, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,` + furtherKeys + `,
 		(select given_at from loyalty.consent where tenant_id = @tenant_id and customer_id = c.id and kind = 'terms') as terms_at,
 		(select given_at from loyalty.consent where tenant_id = @tenant_id and customer_id = c.id and kind = 'offers') as offers_at,
 		(select count(*) from loyalty.customer d where d.tenant_id = @tenant_id and d.merged_into = c.id) as merged,

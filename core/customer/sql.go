@@ -1,6 +1,9 @@
 package customer
 
-import "example.com/loyalty/core/db"
+import (
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
 
 const tagsOf = `array(select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.customer_id = c.id order by g.key) as tags`
 
@@ -9,7 +12,11 @@ const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
 		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
 		c.external_id, c.metadata, ` + tagsOf + `,
 		a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-		moved.created_at as balance_changed_at`
+		moved.created_at as balance_changed_at, ` + BirthdayColumn + `,
+		` + ledger.StandingColumns
+
+// BirthdayColumn selects a Birthday from a customer.
+const BirthdayColumn = `nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday`
 
 const (
 	selectCustomer = `
@@ -128,9 +135,9 @@ const (
 // in the plan, whose limit is read here to apply at once.
 const insertSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-		external_id, metadata, unchecked_since, created_at, updated_at)
+		external_id, metadata, birth_year, birth_month, birth_day, unchecked_since, created_at, updated_at)
 	select @tenant_id, @id, @first_name, @last_name, @phone, nullif(@phone_key, ''), @email, @email_key, @folded,
-		@external_id, @metadata::jsonb, @unchecked_since::timestamptz, @now, @now
+		@external_id, @metadata::jsonb, @birth_year::int, @birth_month::int, @birth_day::int, @unchecked_since::timestamptz, @now, @now
 	from loyalty.tenant t
 	where t.id = @tenant_id
 		and coalesce(t.country, '') = @country
@@ -148,7 +155,8 @@ const insertSQL = `
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
 		external_id, metadata, '{}'::text[] as tags,
 		null::date as points_expire_on, null::date as stamps_expire_on, null::date as points_idle_on, null::date as stamps_idle_on,
-		unsubscribed_at, link_version, unchecked_since, null::timestamptz as balance_changed_at`
+		unsubscribed_at, link_version, unchecked_since, null::timestamptz as balance_changed_at, ` + BirthdayColumn + `,
+		` + ledger.NewStandingColumns
 
 // Changes nothing if one of the keys leads to another customer.
 const updateSQL = `
@@ -161,6 +169,9 @@ const updateSQL = `
 		email_key = @email_key,
 		external_id = @external_id,
 		metadata = @metadata::jsonb,
+		birth_year = @birth_year::int,
+		birth_month = @birth_month::int,
+		birth_day = @birth_day::int,
 		folded = @folded,
 		status = @status,
 		link_version = c.link_version + @replaces::bigint,
@@ -329,6 +340,9 @@ const eraseSQL = `
 		email_key = null,
 		external_id = null,
 		metadata = null,
+		birth_year = null,
+		birth_month = null,
+		birth_day = null,
 		folded = '',
 		note = null,
 		status = 'inactive',

@@ -26,7 +26,7 @@ type Upserted struct {
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New, once *core.Once[Upserted]) (made core.Reply[Upserted], err error) {
 	for range maxAttempts {
 		made, err = db.In(ctx, s.db.TenantAs(by, core.Cashier), db.Once(ctx, by, once, func(tx *db.Tx) (Upserted, error) {
-			in, err := n.Validate(by.Tenant.Country, by.Tenant.PhoneOptional)
+			in, err := n.Validate(by.Tenant.Country, by.Tenant.PhoneOptional, tx.Now)
 			if err != nil {
 				return Upserted{}, err
 			}
@@ -50,7 +50,7 @@ func IDTaken(err error) bool { return db.Violates(err, "customer_external_id") }
 // of other fields that they must enter. Everything is checked before any look-up, so that a refusal doesn't tell whether
 // a phone number is known. The phone number of a new customer isn't checked yet. admit may refuse a new customer; nil: never.
 func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit Admit) (Upserted, error) {
-	in, wrong := n.Validate(by.Tenant.Country, false)
+	in, wrong := n.Validate(by.Tenant.Country, false, tx.Now)
 	fields := core.Fields{}
 	maps.Copy(fields, missing)
 	var refused *core.Error
@@ -186,10 +186,12 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, used *int
 	if err := LockCountry(tx); err != nil {
 		return Customer{}, err
 	}
+	birthYear, birthMonth, birthDay := in.Birthday.parts()
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.FirstName, "last_name": in.LastName,
 		"phone": in.Phone, "phone_key": in.PhoneKey, "email": in.Email, "email_key": in.EmailKey,
 		"external_id": in.ExternalID, "metadata": in.Metadata.Stored(),
+		"birth_year": birthYear, "birth_month": birthMonth, "birth_day": birthDay,
 		"folded": in.searchText(nil), "country": by.Tenant.Country, "used": used,
 		"unchecked_since": in.UncheckedSince, "now": tx.Now,
 	})

@@ -2,6 +2,7 @@ package importing
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,7 +65,7 @@ func (s sheet) datesOf(m Mapping, country string) (Dates, bool) {
 	var d DateColumn
 	found := false
 	for _, column := range s.Dates {
-		if column.Column >= len(m.Columns) || m.Columns[column.Column] != CreatedAtField && m.Columns[column.Column] != ExpiresOnField {
+		if column.Column >= len(m.Columns) || !slices.Contains([]Field{CreatedAtField, BirthdayField, ExpiresOnField}, m.Columns[column.Column]) {
 			continue
 		}
 		found = true

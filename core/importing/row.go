@@ -30,12 +30,13 @@ const (
 	PointsField     Field = "points"
 	StampsField     Field = "stamps"
 	ExternalIDField Field = "external_id"
+	BirthdayField   Field = "birthday"
 	ExpiresOnField  Field = "expires_on" // the last day of both
 )
 
 // Fields lists them in the order of a selection.
 var Fields = []Field{
-	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField, ExternalIDField, ExpiresOnField,
+	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField, ExternalIDField, BirthdayField, ExpiresOnField,
 }
 
 // FieldsOf lists the fields that a business can import: a last day only if its points or stamps have one.
@@ -138,6 +139,8 @@ var headers = func() map[string]Field {
 			"pointsaldo punkte punktestand bonuspunkte treuepunkte soldedepoints pointsfidelite puntos saldodepuntos pisteet pistesaldo",
 		StampsField:     "stamps stamp stampsbalance stamplar stampel stempler stempel tampons tampon sellos sello leimat leimasaldo",
 		ExternalIDField: "externalid externalreference externalcustomerid",
+		BirthdayField: "birthday birthdate dateofbirth dob born fodelsedag fodelsedatum fodd fodselsdag fodselsdato fodt geburtstag geburtsdatum geboren " +
+			"anniversaire datedenaissance nele cumpleanos fechadenacimiento fechanacimiento syntymapaiva syntymaaika syntynyt",
 		ExpiresOnField: "expires expireson expiration expirationdate expiry expirydate pointsexpire pointsexpireon pointsexpiry pointsexpirydate validuntil " +
 			"giltigtill giltigttom giltigtom utgar utgangsdatum poangengiltigatill gyldigtil gyldigtilogmed utloper utlopsdato udlober udlobsdato " +
 			"gultigbis ablaufdatum verfalltam verfallsdatum verfallam valablejusquau valablejusqua dateexpiration datedexpiration expirele " +
@@ -213,7 +216,7 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 		first, last = splitName(full)
 	}
 	phone, email := values[PhoneField], values[EmailField]
-	details, err := customer.New{FirstName: first, LastName: last, Phone: phone, Email: email, ExternalID: values[ExternalIDField]}.Validate(rr.country, rr.phoneOptional)
+	details, err := customer.New{FirstName: first, LastName: last, Phone: phone, Email: email, ExternalID: values[ExternalIDField], Birthday: rr.birthday(values[BirthdayField])}.Validate(rr.country, rr.phoneOptional, rr.now)
 	if v := damaged[string(FullNameField)]; v != nil {
 		damaged[string(FirstNameField)] = v // the field that all violations of a full name are reported at
 		delete(damaged, string(FullNameField))
@@ -221,6 +224,9 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 	check := core.NewCheck(damaged)
 	for field, broken := range violations(err) {
 		for _, v := range broken {
+			if v == customer.MustBeBirthday && isDateSerial(values[BirthdayField]) {
+				v = core.Violation{Rule: "date_serial"}
+			}
 			check.Add(field, v)
 		}
 	}
@@ -315,6 +321,14 @@ func (rr rowReader) expiresOn(check *core.Check, text string) *time.Time {
 		check.Add(string(ExpiresOnField), core.Violation{Rule: "not_past"})
 	}
 	return &day
+}
+
+// birthday returns a birthday as core/customer reads it; a text that is none, as it is.
+func (rr rowReader) birthday(text string) string {
+	if b, ok := customer.ReadBirthday(text, rr.dateOrder == MonthFirst); ok {
+		return string(b)
+	}
+	return text
 }
 
 // instant reads a day or a time, or says why it can't.

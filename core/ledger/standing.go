@@ -38,6 +38,11 @@ const StandingColumns = `coalesce(a.visits, 0) as visits, a.earned_on, coalesce(
 		a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
 		a.level_id, a.level_until, a.level_by`
 
+// NewStandingColumns selects the Standing of an account that is opened.
+const NewStandingColumns = `0::bigint as visits, null::date as earned_on, 0::bigint as earned_points, 0::bigint as earned_stamps,
+		null::int as level_year, 0::bigint as level_sum, 0::bigint as level_sum_before,
+		null::bigint as level_id, null::date as level_until, null::text as level_by`
+
 const standingSQL = `
 	select ` + StandingColumns + `
 	from loyalty.account a

@@ -635,7 +635,7 @@ func TestADuplicatesKeysLeadToTheKeptCustomer(t *testing.T) {
 		}
 	}
 	imported, err := db.In(ctx, s.DB.Tenant(s.By), func(tx *db.Tx) (int, error) {
-		details, err := shoptest.Anna(phone).Validate("SE", false)
+		details, err := shoptest.Anna(phone).Validate("SE", false, s.DB.Now())
 		if err != nil {
 			return 0, err
 		}

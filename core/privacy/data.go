@@ -39,7 +39,7 @@ var parts = []part{
 
 const customerSQL = `
 	select c.id as ulid, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
-		c.created_at, c.updated_at, c.unsubscribed_at, c.note, c.external_id, coalesce(c.metadata, '{}') as metadata,
+		c.created_at, c.updated_at, c.unsubscribed_at, c.note, c.external_id, ` + customer.BirthdayColumn + `, coalesce(c.metadata, '{}') as metadata,
 		l.name as level, to_char(a.level_until, 'YYYY-MM-DD') as level_until,
 		array(select g.tag from loyalty.customer_tag g where g.tenant_id = @tenant_id and g.customer_id = c.id order by g.key) as tags,
 		array(select f.text from loyalty.customer_key f where f.tenant_id = @tenant_id and f.customer_id = c.id order by f.created_at, f.kind desc, f.key) as also_found_by
@@ -91,7 +91,7 @@ const mergedEntriesSQL = `
 const transactionsSQL = `
 	select t.id as ulid, t.created_at, coalesce(t.occurred_at, t.created_at) as occurred_at, t.status, t.voided_at, k.name as transaction_type, l.name as location, t.spend_amount_cents,
 		t.discount_cents, t.points_awarded, t.stamps_awarded, ` + lastDay + `,
-		t.refunded_cents, t.source, t.external_reference, t.metadata, t.actor_kind as by
+		t.refunded_cents, t.source, t.external_reference, t.metadata, coalesce(t.items, '[]') as items, t.actor_kind as by
 	from loyalty.transaction t
 	join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
 	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id

@@ -27,6 +27,19 @@ type Preview struct {
 	offers func() []award.Offer
 }
 
+// PromotionEnd returns when the window of the promotion ends, or nil if it has none.
+func (p Preview) PromotionEnd() *time.Time {
+	if p.Until == nil {
+		return nil
+	}
+	year, month, day := p.At.Date()
+	end := time.Date(year, month, day, 0, int(*p.Until), 0, 0, p.At.Location())
+	if !end.After(p.At) { // on the day after
+		end = time.Date(year, month, day+1, 0, int(*p.Until), 0, 0, p.At.Location())
+	}
+	return &end
+}
+
 // Preview returns what a sale would earn, and the balances of its customer after it; the zero ID stands for no customer. It refuses
 // what Record refuses, and writes nothing.
 func (s *Service) Preview(ctx context.Context, by core.Actor, sale Sale, unread core.Fields) (Preview, error) {

@@ -83,6 +83,9 @@ func (sale *Sale) checkItems(check *core.Check) {
 	items := slices.Clone(sale.Items)
 	for i := range items {
 		field := "items." + strconv.Itoa(i)
+		if !check.OK(field) {
+			continue
+		}
 		items[i].Category = check.Text(field+".category", &items[i].Category, maxCode)
 		check.Range(field+".amount_cents", items[i].AmountCents, 0, MaxSpendCents)
 		sum += min(max(0, items[i].AmountCents), MaxSpendCents)

@@ -96,6 +96,16 @@ func (s *Service) RulesNow(ctx context.Context, by core.Actor) (*award.Rules, er
 	return rules, nil
 }
 
+// ProgressNow returns how far customers of the actor's business have risen: by RulesNow, as of now.
+func (s *Service) ProgressNow(ctx context.Context, by core.Actor) (func(ledger.Standing) *award.Progress, error) {
+	rules, err := s.RulesNow(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	today := core.DateOf(s.db.Now(), by.Tenant.TimeZone)
+	return func(of ledger.Standing) *award.Progress { return rules.Levels.Progress(of, today) }, nil
+}
+
 // Expect returns what a sale of a type earns now, by rules of RulesNow, for a customer about whom nothing is known.
 func Expect(rules *award.Rules, kind Type, sale Sale, by core.Actor, now time.Time) award.Award {
 	return rules.Compute(sale.input(by, kind, now), nil)

@@ -46,8 +46,19 @@ prepare changesSQL as
     )
     union all
     (
-      select id, 'customer', customer_id, null, 'balance', ''
+      select id, 'customer', customer_id, null, 'unlogged', ''
       from loyalty.ledger_entry
+      where $1
+        and tenant_id = $2
+        and id > $3
+        and id < (select before from settled)
+      order by id
+      limit $4
+    )
+    union all
+    (
+      select id, 'customer', customer_id, null, 'unlogged', ''
+      from loyalty.level_change
       where $1
         and tenant_id = $2
         and id > $3

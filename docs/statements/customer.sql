@@ -23,16 +23,17 @@ prepare eraseMergedSQL as
 
 -- insertAllSQL (core/customer/batch.go): In the given order: of two customers with the same key, the first is created.
 -- $1=tenant_id $2=now $3=imported_at $4=ids $5=first_names $6=last_names $7=phones $8=phone_keys $9=emails
--- $10=email_keys $11=folded $12=external_ids $13=metadata $14=created_at
+-- $10=email_keys $11=folded $12=external_ids $13=metadata $14=birth_years $15=birth_months $16=birth_days $17=created_at
 prepare insertAllSQL as
   insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-    external_id, metadata, created_at, updated_at, imported_at)
+    external_id, metadata, birth_year, birth_month, birth_day, created_at, updated_at, imported_at)
   select $1, id, first_name, last_name, phone, nullif(phone_key, ''), email, email_key, folded,
-    external_id, metadata, coalesce(created_at, $2), $2, $3
+    external_id, metadata, birth_year, birth_month, birth_day, coalesce(created_at, $2), $2, $3
   from unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
     $9::text[], $10::text[], $11::text[], $12::text[], $13::jsonb[],
-    $14::timestamptz[]) with ordinality
-    given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, metadata, created_at, place)
+    $14::int[], $15::int[], $16::int[], $17::timestamptz[]) with ordinality
+    given (id, first_name, last_name, phone, phone_key, email, email_key, folded, external_id, metadata,
+      birth_year, birth_month, birth_day, created_at, place)
   where not exists (
     select
     from loyalty.customer_key f
@@ -212,7 +213,10 @@ prepare revokeLinksSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $2 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at;
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by;
 
 -- revokeMergedSQL (core/customer/link.go): The links of the customers who were merged into one lead to the same card.
 -- $1=tenant_id $2=id
@@ -300,7 +304,10 @@ prepare duplicatesSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from ranked r
   join loyalty.customer c on c.tenant_id = $1 and c.id = r.id
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -318,7 +325,10 @@ prepare lockPairSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -385,6 +395,9 @@ prepare closeSQL as
     email_key = null,
     external_id = null,
     metadata = null,
+    birth_year = null,
+    birth_month = null,
+    birth_day = null,
     folded = '',
     note = null,
     status = 'inactive',
@@ -396,8 +409,8 @@ prepare closeSQL as
 -- takeOverSQL (core/customer/merge.go), for Close: Close closes a duplicate, whose row and the kept customer's are
 -- locked, like all keys (LockKeys): it loses its name, its keys, note and tags, and the kept customer takes over what
 -- they don't have.
--- $1=phone $2=phone_key $3=unchecked_since $4=email $5=email_key $6=external_id $7=metadata $8=folded $9=note
--- $10=unsubscribed_at $11=now $12=tenant_id $13=kept
+-- $1=phone $2=phone_key $3=unchecked_since $4=email $5=email_key $6=external_id $7=metadata $8=birth_year $9=birth_month
+-- $10=birth_day $11=folded $12=note $13=unsubscribed_at $14=now $15=tenant_id $16=kept
 prepare takeOverSQL as
   update loyalty.customer
   set phone = $1,
@@ -407,12 +420,15 @@ prepare takeOverSQL as
     email_key = $5,
     external_id = $6,
     metadata = $7::jsonb,
-    folded = $8,
-    note = coalesce(note, $9),
-    unsubscribed_at = coalesce(unsubscribed_at, $10),
-    updated_at = $11
-  where tenant_id = $12
-    and id = $13;
+    birth_year = $8::int,
+    birth_month = $9::int,
+    birth_day = $10::int,
+    folded = $11,
+    note = coalesce(note, $12),
+    unsubscribed_at = coalesce(unsubscribed_at, $13),
+    updated_at = $14
+  where tenant_id = $15
+    and id = $16;
 
 -- insertMergeSQL (core/customer/merge.go), for Close: Close closes a duplicate, whose row and the kept customer's are
 -- locked, like all keys (LockKeys): it loses its name, its keys, note and tags, and the kept customer takes over what
@@ -563,7 +579,10 @@ prepare profileSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, visit.created_at as last_visit, a.visits, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, visit.created_at as last_visit, least(a.spent_cents, 9223372036854775807)::bigint as spent_cents, c.note,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -600,7 +619,10 @@ prepare recentSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, visit.created_at as last_visit
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, visit.created_at as last_visit
   from (
     select customer_id, max(created_at) as created_at
     from (
@@ -645,7 +667,10 @@ prepare unfoldedSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -702,7 +727,10 @@ prepare findSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -717,7 +745,10 @@ prepare holdSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -733,7 +764,10 @@ prepare findAllSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -761,7 +795,10 @@ prepare lockSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -785,7 +822,10 @@ prepare lockAloneSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, coalesce(c.phone_key, '') as phone_key, c.email_key,
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, coalesce(c.phone_key, '') as phone_key, c.email_key,
     coalesce((
       select jsonb_agg(jsonb_build_object('Kind', f.kind, 'Key', f.key, 'Text', f.text) order by f.created_at desc, f.kind desc, f.key)
       from loyalty.customer_key f
@@ -809,7 +849,10 @@ prepare findByKeysSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -831,7 +874,10 @@ prepare findByPhoneSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -867,7 +913,10 @@ prepare findByNameSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -893,18 +942,18 @@ prepare findByNameSQL as
 -- not the one by which the phone number was read, if they have no phone number and the tenant requires one, or if the
 -- customers counted leave no space in the plan, whose limit is read here to apply at once.
 -- $1=tenant_id $2=id $3=first_name $4=last_name $5=phone $6=phone_key $7=email $8=email_key $9=folded $10=external_id
--- $11=metadata $12=unchecked_since $13=now $14=country $15=used
+-- $11=metadata $12=birth_year $13=birth_month $14=birth_day $15=unchecked_since $16=now $17=country $18=used
 prepare insertSQL as
   insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, folded,
-    external_id, metadata, unchecked_since, created_at, updated_at)
+    external_id, metadata, birth_year, birth_month, birth_day, unchecked_since, created_at, updated_at)
   select $1, $2, $3, $4, $5, nullif($6, ''), $7, $8, $9,
-    $10, $11::jsonb, $12::timestamptz, $13, $13
+    $10, $11::jsonb, $12::int, $13::int, $14::int, $15::timestamptz, $16, $16
   from loyalty.tenant t
   where t.id = $1
-    and coalesce(t.country, '') = $14
+    and coalesce(t.country, '') = $17
     and ($6 <> '' or t.phone_optional)
-    and ($15::bigint is null
-      or (select coalesce(p.customers_limit > $15, true) from loyalty.plan p where p.id = t.plan_id))
+    and ($18::bigint is null
+      or (select coalesce(p.customers_limit > $18, true) from loyalty.plan p where p.id = t.plan_id))
     and not exists (
       select
       from loyalty.customer_key
@@ -916,11 +965,14 @@ prepare insertSQL as
     0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
     external_id, metadata, '{}'::text[] as tags,
     null::date as points_expire_on, null::date as stamps_expire_on, null::date as points_idle_on, null::date as stamps_idle_on,
-    unsubscribed_at, link_version, unchecked_since, null::timestamptz as balance_changed_at;
+    unsubscribed_at, link_version, unchecked_since, null::timestamptz as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    0::bigint as visits, null::date as earned_on, 0::bigint as earned_points, 0::bigint as earned_stamps,
+    null::int as level_year, 0::bigint as level_sum, 0::bigint as level_sum_before,
+    null::bigint as level_id, null::date as level_until, null::text as level_by;
 
 -- updateSQL (core/customer/sql.go): Changes nothing if one of the keys leads to another customer.
--- $1=first_name $2=last_name $3=phone $4=phone_key $5=email $6=email_key $7=external_id $8=metadata $9=folded $10=status
--- $11=replaces $12=now $13=tenant_id $14=id
+-- $1=first_name $2=last_name $3=phone $4=phone_key $5=email $6=email_key $7=external_id $8=metadata $9=birth_year
+-- $10=birth_month $11=birth_day $12=folded $13=status $14=replaces $15=now $16=tenant_id $17=id
 prepare updateSQL as
   update loyalty.customer c
   set first_name = $1,
@@ -931,20 +983,23 @@ prepare updateSQL as
     email_key = $6,
     external_id = $7,
     metadata = $8::jsonb,
-    folded = $9,
-    status = $10,
-    link_version = c.link_version + $11::bigint,
+    birth_year = $9::int,
+    birth_month = $10::int,
+    birth_day = $11::int,
+    folded = $12,
+    status = $13,
+    link_version = c.link_version + $14::bigint,
     unchecked_since = case when c.phone_key = $4 then c.unchecked_since end,
-    updated_at = $12
+    updated_at = $15
   from loyalty.account a
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
-  where c.tenant_id = $13
-    and c.id = $14
+  where c.tenant_id = $16
+    and c.id = $17
     and not exists (
       select
       from loyalty.customer_key
-      where tenant_id = $13
-        and customer_id <> $14
+      where tenant_id = $16
+        and customer_id <> $17
         and (kind = 'phone' and key = $4 and c.phone_key is distinct from $4
           or kind = 'email' and key = $6 and c.email_key is distinct from $6
           or kind = 'external_id' and key = $7 and c.external_id is distinct from $7)
@@ -953,9 +1008,12 @@ prepare updateSQL as
     and a.customer_id = c.id
   returning c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
-    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $13 and g.customer_id = c.id order by g.key) as tags,
+    c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $16 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at;
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by;
 
 -- customerList (core/customer/sql.go), for List: List returns a page of the customers that match the filter, newest
 -- first.
@@ -979,7 +1037,10 @@ prepare customerList as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -1010,7 +1071,10 @@ prepare rowList as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, visit.created_at as last_visit
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, visit.created_at as last_visit
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -1050,7 +1114,10 @@ prepare rowsByName as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, visit.created_at as last_visit
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, visit.created_at as last_visit
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -1089,7 +1156,10 @@ prepare amongList as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -1119,7 +1189,10 @@ prepare taggedRowList as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, visit.created_at as last_visit
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, visit.created_at as last_visit
   from loyalty.customer_tag g
   join loyalty.customer c on c.tenant_id = g.tenant_id and c.id = g.customer_id
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -1146,7 +1219,10 @@ prepare foundList as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -1167,7 +1243,10 @@ prepare foundRowList as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, visit.created_at as last_visit
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, visit.created_at as last_visit
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
   left join loyalty.ledger_entry moved on moved.tenant_id = a.tenant_id and moved.customer_id = a.customer_id and moved.seq = a.entries
@@ -1202,7 +1281,10 @@ prepare browseFoundSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $9 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at, visit.created_at as last_visit,
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by, visit.created_at as last_visit,
     (select count(*) from found) as found
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -1234,6 +1316,9 @@ prepare eraseSQL as
     email_key = null,
     external_id = null,
     metadata = null,
+    birth_year = null,
+    birth_month = null,
+    birth_day = null,
     folded = '',
     note = null,
     status = 'inactive',
@@ -1249,7 +1334,10 @@ prepare eraseSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $2 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at;
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by;
 
 -- phonesSQL (core/customer/sql.go): The customers' own numbers first.
 -- $1=tenant_id
@@ -1339,7 +1427,10 @@ prepare subscribeSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $3 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at;
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by;
 
 -- timelineList (core/customer/timeline.go), for MergedTimeline: MergedTimeline returns a page of the timeline of a
 -- customer before they were merged into kept, or core.ErrNotFound.
@@ -1427,7 +1518,10 @@ prepare noteExternalIDSQL as
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, coalesce(c.phone_key, c.email_key) is null as erased,
     c.external_id, c.metadata, array(select g.tag from loyalty.customer_tag g where g.tenant_id = $3 and g.customer_id = c.id order by g.key) as tags,
     a.points_expire_on, a.stamps_expire_on, a.points_idle_on, a.stamps_idle_on, c.unsubscribed_at, c.link_version, c.unchecked_since,
-    moved.created_at as balance_changed_at;
+    moved.created_at as balance_changed_at, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday,
+    coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
+    a.level_year, coalesce(a.level_sum, 0) as level_sum, coalesce(a.level_sum_before, 0) as level_sum_before,
+    a.level_id, a.level_until, a.level_by;
 
 -- hasExternalIDSQL (core/customer/upsert.go), for noteExternalID: noteExternalID gives a customer who was found the ID
 -- by which a program knows them.

@@ -8,7 +8,7 @@ import (
 )
 
 // CustomerFields are what a customer is added with.
-type CustomerFields struct{ First, Last, Phone, Email ui.Field }
+type CustomerFields struct{ First, Last, Phone, Email, Birthday ui.Field }
 
 // CustomerFieldsOf completes them. Browsers don't fill them in: they know the details of the person at the keyboard, not
 // the customer's.
@@ -18,11 +18,14 @@ func CustomerFieldsOf(form ui.Form, t core.Tenant) CustomerFields {
 		Last:  form.Field("last_name", ui.Field{Label: "Last name", Autocomplete: "off"}),
 		Phone: form.Field("phone", ui.Field{Label: "Phone", Type: "tel", Help: "Used to find them at the till", Autocomplete: "off"}),
 		Email: form.Field("email", ui.Field{Label: "E-mail", Type: "email", Optional: true, Autocomplete: "off"}),
+		Birthday: form.Field("birthday", ui.Field{
+			Label: "Birthday", Help: "E.g. 1990-05-21, or 05-21 without the year", Optional: true, Autocomplete: "off",
+		}),
 	}
 	if t.PhoneOptional {
 		v.Phone.Optional, v.Email.Help = true, "Needed without a phone number"
 	}
-	ui.FocusFirst(&v.First, &v.Last, &v.Phone, &v.Email)
+	ui.FocusFirst(&v.First, &v.Last, &v.Phone, &v.Email, &v.Birthday)
 	return v
 }
 

@@ -335,7 +335,7 @@ func TestImportSampleFile(t *testing.T) {
 	b := s.signedIn(core.Manager)
 	path := b.uploaded(b.Get("/admin/customers/import/sample.csv").Body.String())
 	columns := b.Get(path)
-	wants(t, "guessed columns", selected(columns), []string{"first_name", "last_name", "phone", "email", "created_at", "points", "stamps"})
+	wants(t, "guessed columns", selected(columns), []string{"first_name", "last_name", "phone", "email", "created_at", "points", "stamps", "birthday"})
 	b.Submit(path+"/check", columnForm(columns))
 	s.work(path)
 	if got := b.Get(path).Text("main h2"); !strings.HasPrefix(got, "2 customers ") {

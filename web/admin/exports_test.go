@@ -39,9 +39,9 @@ func TestExportCustomers(t *testing.T) {
 		return c.CreatedAt.In(s.By.Tenant.TimeZone).Format("2006-01-02 15:04:05")
 	}
 	file := b.Get(csv)
-	want := "\uFEFFULID,First name,Last name,Phone,E-mail,Status,Points,Stamps,Customer since,Last visit,Tags,External ID\r\n" +
-		made[2].ID.String() + ",<b>Bo</b>,Ek,'+46 8 465 004 12,a2@example.com,active,0,0," + since(made[2]) + ",,,\r\n" +
-		made[1].ID.String() + ",'=cmd|' /C calc'!A0,Ek,'+46 8 465 004 11,a1@example.com,active,0,0," + since(made[1]) + ",,,\r\n"
+	want := "\uFEFFULID,First name,Last name,Phone,E-mail,Status,Points,Stamps,Customer since,Last visit,Tags,External ID,Birthday\r\n" +
+		made[2].ID.String() + ",<b>Bo</b>,Ek,'+46 8 465 004 12,a2@example.com,active,0,0," + since(made[2]) + ",,,,\r\n" +
+		made[1].ID.String() + ",'=cmd|' /C calc'!A0,Ek,'+46 8 465 004 11,a1@example.com,active,0,0," + since(made[1]) + ",,,,\r\n"
 	if diff := cmp.Diff(want, file.Body.String()); diff != "" {
 		t.Errorf("file (-want +got):\n%s", diff)
 	}

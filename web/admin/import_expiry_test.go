@@ -43,7 +43,7 @@ func TestImportOfLastDays(t *testing.T) {
 	}
 	sample := b.uploaded(b.Get("/admin/customers/import/sample.csv").Body.String())
 	columns = b.Get(sample)
-	wants(t, "guessed columns of the sample", selected(columns), []string{"first_name", "last_name", "phone", "email", "created_at", "points", "stamps", "expires_on"})
+	wants(t, "guessed columns of the sample", selected(columns), []string{"first_name", "last_name", "phone", "email", "created_at", "points", "stamps", "birthday", "expires_on"})
 	b.Submit(sample+"/check", columnForm(columns))
 	s.work(sample)
 	if got := b.Get(sample).Text("main h2"); !strings.HasPrefix(got, "2 customers ") {

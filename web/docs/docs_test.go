@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 	pages := map[string]string{
 		"home": "/", "problems": "/problems", "notfound": "/nothing/here",
 		"docs": "/docs", "reference": "/docs/reference/transactions", "search": "/docs/search?q=void", "quickstart": "/docs/quickstart", "clients": "/docs/clients", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
-		"sync": "/docs/sync", "customers": "/docs/customers", "scanning": "/docs/scanning", "tills": "/docs/tills", "vouchers": "/docs/vouchers", "refunds": "/docs/refunds", "browsers": "/docs/browsers",
+		"sync": "/docs/sync", "customers": "/docs/customers", "scanning": "/docs/scanning", "tills": "/docs/tills", "vouchers": "/docs/vouchers", "promotions": "/docs/promotions", "refunds": "/docs/refunds", "browsers": "/docs/browsers",
 	}
 	for _, slug := range slugs {
 		pages["problem-"+slug] = "/problems/" + slug

@@ -25,6 +25,7 @@ var topics = []topic{
 	{"/docs/scanning", "Scanning", "What the QR codes of cards and vouchers contain, and what a point of sale does with them.", []token.Ability{token.CustomersRead, token.CouponsRead}, scanningRequests, views.ScanningPage},
 	{"/docs/tills", "Several tills", "How several tills share a business: tokens, keys, locations, and sales that were made offline.", []token.Ability{token.TransactionsWrite}, tillRequests, views.TillsPage},
 	{"/docs/vouchers", "Vouchers", "How a web shop takes vouchers and rewards at its checkout, and gives them back when a payment fails.", []token.Ability{token.CouponsRead, token.TransactionsWrite, token.RewardsRead}, voucherRequests, views.VouchersPage},
+	{"/docs/promotions", "Promotions and tiers", "How to send what was bought, what promotions make of it, and the tiers and birthdays of customers.", []token.Ability{token.RewardsRead, token.TransactionsWrite, token.CustomersRead, token.CustomersWrite}, promotionRequests, views.PromotionsPage},
 	{"/docs/refunds", "Refunds", "How to take back the points of a sale, in part or whole, and find it by your order number.", []token.Ability{token.TransactionsWrite}, refundRequests, views.RefundsPage},
 	{"/docs/browsers", "Browsers", "Why browsers can’t call the API (no CORS), and what a web shop does instead.", nil, browserRequests, views.BrowsersPage},
 	{"/docs/retries", "Retries", "How to retry an API request without doing anything twice.", []token.Ability{token.CustomersWrite, token.TransactionsWrite}, retryRequests, views.RetriesPage},

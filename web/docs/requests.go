@@ -104,6 +104,22 @@ func voucherRequests(b apiURL) map[string]string {
 	}
 }
 
+func promotionRequests(b apiURL) map[string]string {
+	const cart = `"customer_ulid": "'$CUSTOMER'",
+           "transaction_type_id": 1, "spend_amount_cents": 4500,
+           "items": [{"category": "cakes", "amount_cents": 900}]`
+	return map[string]string{
+		"list":    b.get("/promotions", "per_page=1000"),
+		"preview": b.post("/transactions/preview", "", `{`+cart+`}`),
+		"record":  b.post("/transactions", "receipt-4712", `{`+cart+`}`),
+		"tier":    b.get("/customers/$CUSTOMER"),
+		"birthday": `curl --request PATCH ` + string(b) + `/customers/$CUSTOMER \
+  --header "Authorization: Bearer $TOKEN" \
+  --header "Content-Type: application/json" \
+  --data '{"birthday": "05-21"}'`,
+	}
+}
+
 func refundRequests(b apiURL) map[string]string {
 	return map[string]string{
 		"find": b.get("/transactions", "external_reference=order-1001"),

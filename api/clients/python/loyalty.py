@@ -139,6 +139,12 @@ class Customer(TypedDict):
     """By name: at most 20 of at most 30 characters. Shown and edited in the panel, too."""
     balance_changed_at: str | None
     """When points or stamps last changed; null if they never did."""
+    birthday: str | None
+    """`MM-DD`, or `YYYY-MM-DD` if the year is known; null if the day isn’t."""
+    tier: dict[str, Any] | None
+    """The level that the customer has; null if the business has no levels. When it changes, the
+    customer comes again in `order=updated` and in changes.
+    """
 
 
 class BatchCustomer(TypedDict):
@@ -162,6 +168,8 @@ class BatchCustomer(TypedDict):
     """Your own fields, of a new customer: up to 20 keys of 1 to 40 characters."""
     tags: NotRequired[list[str] | None]
     """Of a new customer: at most 20. Capitals make no difference."""
+    birthday: NotRequired[str | None]
+    """Of a new customer: `MM-DD`, or `YYYY-MM-DD` if you know the year."""
     idempotency_key: NotRequired[str | None]
     """Your own key for this item, as the header `Idempotency-Key` of a single request."""
 
@@ -266,6 +274,33 @@ class Transaction(TypedDict):
     """Points that its refunds took back; null if its type awards stamps."""
     stamps_refunded: int | None
     """Stamps that its refunds took back; null if its type awards points."""
+    base_points: int | None
+    """Points by the rule of its type alone, before promotions, tiers and caps of a day; null if
+    its type awards stamps.
+    """
+    base_stamps: int | None
+    """Stamps by the rule of its type alone; null if its type awards points."""
+    promotion_id: int | None
+    """The promotion that added to it: of those that matched, the one that gave most. Null if
+    none did.
+    """
+    points_capped: bool
+    """Whether a cap reduced what it earned, points or stamps: of a transaction, or of a
+    customer’s day.
+    """
+    items: list[TransactionItem]
+    """What of the amount was of which category, as it was sent. `[]` if nothing was."""
+
+
+class TransactionItem(TypedDict):
+    """A part of a sale’s amount."""
+
+    category: str
+    """Your code of the category. The business says in its panel which of its categories a code
+    is of; case doesn’t matter.
+    """
+    amount_cents: int
+    """What was paid for it."""
 
 
 class BatchTransaction(TypedDict):
@@ -292,6 +327,11 @@ class BatchTransaction(TypedDict):
     """Your own fields of the sale, such as an order number: at most 20 texts of at most 500
     characters, by keys of 1 to 40 characters. They are returned with it, and deleted when its
     customer is erased.
+    """
+    items: NotRequired[list[TransactionItem] | None]
+    """What of the amount is of which category, as far as you know: for promotions on categories,
+    and what earns nothing, such as gift cards. An unknown category is no error. The amounts
+    add up to the amount spent at most.
     """
     idempotency_key: NotRequired[str | None]
     """Your own key for this item, as the header `Idempotency-Key` of a single request."""
@@ -329,6 +369,24 @@ class TransactionPreview(TypedDict):
     """The customer’s points after it; null without a customer."""
     stamps_balance_after: int | None
     """The customer’s stamps after it; null without a customer."""
+    base_points: int | None
+    """Points by the rule of its type alone, before promotions, tiers and caps of a day; null if
+    its type awards stamps.
+    """
+    base_stamps: int | None
+    """Stamps by the rule of its type alone; null if its type awards points."""
+    promotion_id: int | None
+    """The promotion that would add to it; null if none would."""
+    promotion_name: str | None
+    """Name of the promotion."""
+    promotion_until: str | None
+    """When the promotion’s hours end; null without a promotion, or if it has no hours."""
+    points_capped: bool
+    """Whether a cap would reduce what it earns, points or stamps."""
+    tier_reached: dict[str, Any] | None
+    """The tier to which it would raise the customer; null if they would keep theirs. A tier
+    counts from the next sale on.
+    """
 
 
 class Refund(TypedDict):
@@ -397,6 +455,49 @@ class Reward(TypedDict):
     """Whether it can be redeemed."""
     created_at: str
     """When it was created."""
+
+
+class Promotion(TypedDict):
+    """What makes sales earn more, for a time. It applies to a sale that all its conditions fit."""
+
+    id: int
+    """Identifier, as in `promotion_id` of a sale."""
+    name: str
+    """Name, such as for a receipt."""
+    unit: Literal["points", "stamps"]
+    """What it gives more of."""
+    percent: int | None
+    """Of what a sale earns: 200 doubles it. Null if it adds `extra`."""
+    extra: int | None
+    """How much it adds to what a sale earns. Null if it is a `percent`."""
+    transaction_type_ids: list[int] | None
+    """Of sales of these types; null: of all."""
+    location_ids: list[int] | None
+    """Of sales at these locations; null: of all."""
+    categories: list[str] | None
+    """It counts only `items` with these categories, in lower case; null: the whole sale."""
+    min_spend_cents: int
+    """The smallest amount, of what it counts."""
+    starts_on: str
+    """Its first day."""
+    ends_on: str | None
+    """Its last day; null if none is set."""
+    windows: list[dict[str, Any]]
+    """Its hours, in the business’s time zone. `[]` if it is on all day."""
+    on_now: bool
+    """Whether this moment is within its hours."""
+    audience: Literal["all", "tier", "birthday", "first_visit"]
+    """Whose sales it is for: of all customers, of those who have the tier or a higher one, from
+    their birthday on, or of those who buy for the first time.
+    """
+    tier_id: int | None
+    """The lowest tier, of the audience `tier`."""
+    birthday_days: int | None
+    """How many days, with the birthday itself, of the audience `birthday`."""
+    limit_times: int | None
+    """How often a customer gets it; null if there is no limit."""
+    limit_per: str | None
+    """The time of the limit: `day` or `ever`; null if there is none."""
 
 
 class Redemption(TypedDict):
@@ -924,6 +1025,7 @@ class Loyalty:
         external_id: str | None = UNSET,
         metadata: dict[str, str | None] | None = UNSET,
         tags: list[str] | None = UNSET,
+        birthday: str | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Customer:
         """Find or add a customer.
@@ -946,6 +1048,7 @@ class Loyalty:
           is found by phone number or e-mail address and has none gets it.
         - metadata: Your own fields, of a new customer: up to 20 keys of 1 to 40 characters.
         - tags: Of a new customer: at most 20. Capitals make no difference.
+        - birthday: Of a new customer: `MM-DD`, or `YYYY-MM-DD` if you know the year.
 
         Raises Problem, of business rules with these codes:
         - plan-limit-reached: The limit of the plan has been reached.
@@ -962,6 +1065,7 @@ class Loyalty:
                 "external_id": external_id,
                 "metadata": metadata,
                 "tags": tags,
+                "birthday": birthday,
             },
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
@@ -1021,6 +1125,7 @@ class Loyalty:
         external_id: str | None = UNSET,
         metadata: dict[str, str | None] | None = UNSET,
         tags: list[str] | None = UNSET,
+        birthday: str | None = UNSET,
         status: Literal["active", "inactive"] = UNSET,
         if_match: str | None = None,
     ) -> Customer:
@@ -1044,6 +1149,7 @@ class Loyalty:
         - metadata: The given keys change and the others stay, as in a JSON merge patch (RFC
           7396). A key with null is removed; null removes all.
         - tags: Replaces all tags; null or an empty array removes them.
+        - birthday: `MM-DD`, or `YYYY-MM-DD` if you know the year; null removes it.
         - status: An inactive customer can’t earn or redeem.
         - if_match: The `ETag` of the record as you have seen it: if the record has changed
           since, nothing is changed and you get 412.
@@ -1063,6 +1169,7 @@ class Loyalty:
                 "external_id": external_id,
                 "metadata": metadata,
                 "tags": tags,
+                "birthday": birthday,
                 "status": status,
             },
             headers={"If-Match": if_match},
@@ -1272,6 +1379,7 @@ class Loyalty:
         location_id: int | None = UNSET,
         occurred_at: str | None = UNSET,
         metadata: dict[str, str | None] | None = UNSET,
+        items: list[TransactionItem] | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Transaction:
         """Record a sale.
@@ -1279,6 +1387,8 @@ class Loyalty:
         Records a sale and adds what its transaction type earns to the customer’s balance.
         Sending it again records another sale: send an `Idempotency-Key`, an
         `external_reference`, or both to make retries safe.
+
+        Send `items` if you know what was bought: promotions can depend on it.
 
         An inactive or unknown customer, type or location gets an error on the field, and so
         does an `external_reference` that was used before: then `code` is `reference-taken`,
@@ -1305,6 +1415,9 @@ class Loyalty:
         - metadata: Your own fields of the sale, such as an order number: at most 20 texts of
           at most 500 characters, by keys of 1 to 40 characters. They are returned with it,
           and deleted when its customer is erased.
+        - items: What of the amount is of which category, as far as you know: for promotions
+          on categories, and what earns nothing, such as gift cards. An unknown category is no
+          error. The amounts add up to the amount spent at most.
 
         Raises Problem, of business rules with these codes:
         - balance-too-large: The award would exceed the largest possible balance.
@@ -1321,6 +1434,7 @@ class Loyalty:
                 "location_id": location_id,
                 "occurred_at": occurred_at,
                 "metadata": metadata,
+                "items": items,
             },
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
@@ -1361,11 +1475,12 @@ class Loyalty:
         customer_ulid: str | None = UNSET,
         location_id: int | None = UNSET,
         occurred_at: str | None = UNSET,
+        items: list[TransactionItem] | None = UNSET,
     ) -> TransactionPreview:
         """Preview a sale.
 
-        Returns what a sale would earn, and what the customer would have after it, and records
-        nothing: for a cart. It refuses what recording refuses.
+        Returns what a sale would earn, by which promotion, and what the customer would have
+        after it, and records nothing: for a cart. It refuses what recording refuses.
 
         Needs the scope `transactions:write`, unless the operator chose another of the six.
 
@@ -1375,6 +1490,9 @@ class Loyalty:
         - customer_ulid: An active customer, to see their balances after it.
         - location_id: The branch: an active location.
         - occurred_at: When the customer bought, if it isn’t now: at most 72 hours ago.
+        - items: What of the amount is of which category, as far as you know: for promotions
+          on categories, and what earns nothing, such as gift cards. An unknown category is no
+          error. The amounts add up to the amount spent at most.
 
         Raises Problem, of business rules with these codes:
         - balance-too-large: The award would exceed the largest possible balance.
@@ -1388,6 +1506,7 @@ class Loyalty:
                 "customer_ulid": customer_ulid,
                 "location_id": location_id,
                 "occurred_at": occurred_at,
+                "items": items,
             },
         )["data"]
 
@@ -1716,6 +1835,36 @@ class Loyalty:
             f"/api/v1/redemptions/{_segment(ulid)}/void",
             key=idempotency_key or str(uuid.uuid4()),
         )["data"]
+
+    def list_promotions(
+        self,
+        *,
+        per_page: int | None = None,
+        cursor: str | None = None,
+        if_none_match: str | None = None,
+    ) -> Records[Promotion]:
+        """List current promotions.
+
+        The promotions whose days include today, in the business’s time zone: newest first,
+        paginated. Some have hours: `on_now` says whether they are on at this moment. Of those
+        that match a sale, the one that gives it most counts. See Promotions.
+
+        Needs the scope `rewards:read`.
+
+        Further pages are read when they are needed.
+
+        - per_page: Records per page. Values above 1,000 are treated as 1,000.
+        - cursor: `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just
+          follow `links.next`.
+        - if_none_match: The `ETag` of the response that you have: while it is current, you
+          get 304.
+        """
+        return self._records(
+            "GET",
+            "/api/v1/promotions",
+            query={"per_page": per_page, "cursor": cursor},
+            headers={"If-None-Match": if_none_match},
+        )
 
     def list_coupons(
         self,

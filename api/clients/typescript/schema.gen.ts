@@ -225,6 +225,8 @@ export interface paths {
          * Record a sale
          * @description Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
          *
+         *     Send `items` if you know what was bought: [promotions](https://localhost:8443/docs/promotions) can depend on it.
+         *
          *     An inactive or unknown customer, type or location gets an error on the field, and so does an `external_reference` that was used before: then `code` is `reference-taken`, and `transaction_ulid` beside `errors` is the sale that has it. A reference stays taken after a void.
          *
          *     To record a sale later, such as one that a till took while it was offline, send `occurred_at`. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
@@ -276,7 +278,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a sale
-         * @description Returns what a sale would earn, and what the customer would have after it, and records nothing: for a cart. It refuses what [recording](#recordTransaction) refuses.
+         * @description Returns what a sale would earn, by which promotion, and what the customer would have after it, and records nothing: for a cart. It refuses what [recording](#recordTransaction) refuses.
          *
          *     | `code` | `detail` |
          *     |---|---|
@@ -612,6 +614,28 @@ export interface paths {
          *     Needs the scope `rewards:read`.
          */
         post: operations["voidRedemption"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/promotions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List current promotions
+         * @description The promotions whose days include today, in the business’s time zone: newest first, paginated. Some have hours: `on_now` says whether they are on at this moment. Of those that match a sale, the one that gives it most counts. See [Promotions](https://localhost:8443/docs/promotions).
+         *
+         *     Needs the scope `rewards:read`.
+         */
+        get: operations["listPromotions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1037,7 +1061,9 @@ export interface components {
          *       "tags": [
          *         "Newsletter"
          *       ],
-         *       "balance_changed_at": "2026-09-14T08:02:17.481Z"
+         *       "balance_changed_at": "2026-09-14T08:02:17.481Z",
+         *       "birthday": null,
+         *       "tier": null
          *     }
          */
         Customer: {
@@ -1099,6 +1125,23 @@ export interface components {
              * @description When points or stamps last changed; null if they never did.
              */
             balance_changed_at: string | null;
+            /** @description `MM-DD`, or `YYYY-MM-DD` if the year is known; null if the day isn’t. */
+            birthday: string | null;
+            /** @description The level that the customer has; null if the business has no levels. When it changes, the customer comes again in `order=updated` and in [changes](/docs/reference/changes#listChanges). */
+            tier: {
+                /**
+                 * Format: int64
+                 * @description Identifier of the tier.
+                 */
+                id: number;
+                /** @description Name. It can change. */
+                name: string;
+                /**
+                 * Format: date
+                 * @description The last day of the tier, in the business’s time zone; null if it has none.
+                 */
+                until: string | null;
+            } | null;
         };
         /**
          * @description A customer to find or add. `phone` may be left out if the business has turned on customers without a phone number; then `email` is required.
@@ -1126,6 +1169,8 @@ export interface components {
             } | null;
             /** @description Of a new customer: at most 20. Capitals make no difference. */
             tags?: string[] | null;
+            /** @description Of a new customer: `MM-DD`, or `YYYY-MM-DD` if you know the year. */
+            birthday?: string | null;
         };
         /** @description A customer to find or add with others. */
         BatchCustomer: components["schemas"]["NewCustomer"] & {
@@ -1192,6 +1237,8 @@ export interface components {
             } | null;
             /** @description Replaces all tags; null or an empty array removes them. */
             tags?: string[] | null;
+            /** @description `MM-DD`, or `YYYY-MM-DD` if you know the year; null removes it. */
+            birthday?: string | null;
             /**
              * @description An inactive customer can’t earn or redeem.
              * @enum {string}
@@ -1294,7 +1341,12 @@ export interface components {
          *       "stamps_expire_on": null,
          *       "refunded_cents": 0,
          *       "points_refunded": 0,
-         *       "stamps_refunded": null
+         *       "stamps_refunded": null,
+         *       "base_points": 12,
+         *       "base_stamps": null,
+         *       "promotion_id": null,
+         *       "points_capped": false,
+         *       "items": []
          *     }
          */
         Transaction: {
@@ -1388,6 +1440,41 @@ export interface components {
              * @description Stamps that its refunds took back; null if its type awards points.
              */
             stamps_refunded: number | null;
+            /**
+             * Format: int64
+             * @description Points by the rule of its type alone, before promotions, tiers and caps of a day; null if its type awards stamps.
+             */
+            base_points: number | null;
+            /**
+             * Format: int64
+             * @description Stamps by the rule of its type alone; null if its type awards points.
+             */
+            base_stamps: number | null;
+            /**
+             * Format: int64
+             * @description The promotion that added to it: of those that matched, the one that gave most. Null if none did.
+             */
+            promotion_id: number | null;
+            /** @description Whether a cap reduced what it earned, points or stamps: of a transaction, or of a customer’s day. */
+            points_capped: boolean;
+            /** @description What of the amount was of which category, as it was sent. `[]` if nothing was. */
+            items: components["schemas"]["TransactionItem"][];
+        };
+        /**
+         * @description A part of a sale’s amount.
+         * @example {
+         *       "category": "cakes",
+         *       "amount_cents": 900
+         *     }
+         */
+        TransactionItem: {
+            /** @description Your code of the category. The business says in its panel which of its categories a code is of; case doesn’t matter. */
+            category: string;
+            /**
+             * Format: int64
+             * @description What was paid for it.
+             */
+            amount_cents: number;
         };
         /**
          * @description A sale to record.
@@ -1427,6 +1514,8 @@ export interface components {
             metadata?: {
                 [key: string]: string | null;
             } | null;
+            /** @description What of the amount is of which category, as far as you know: for promotions on categories, and what earns nothing, such as gift cards. An unknown category is no error. The amounts add up to the amount spent at most. */
+            items?: components["schemas"]["TransactionItem"][] | null;
         };
         /** @description A sale to record with others. */
         BatchTransaction: components["schemas"]["NewTransaction"] & {
@@ -1469,7 +1558,14 @@ export interface components {
          *       "points_expire_on": "2027-09-30",
          *       "stamps_expire_on": null,
          *       "points_balance_after": 424,
-         *       "stamps_balance_after": 3
+         *       "stamps_balance_after": 3,
+         *       "base_points": 12,
+         *       "base_stamps": null,
+         *       "promotion_id": null,
+         *       "promotion_name": null,
+         *       "promotion_until": null,
+         *       "points_capped": false,
+         *       "tier_reached": null
          *     }
          */
         TransactionPreview: {
@@ -1508,6 +1604,40 @@ export interface components {
              * @description The customer’s stamps after it; null without a customer.
              */
             stamps_balance_after: number | null;
+            /**
+             * Format: int64
+             * @description Points by the rule of its type alone, before promotions, tiers and caps of a day; null if its type awards stamps.
+             */
+            base_points: number | null;
+            /**
+             * Format: int64
+             * @description Stamps by the rule of its type alone; null if its type awards points.
+             */
+            base_stamps: number | null;
+            /**
+             * Format: int64
+             * @description The promotion that would add to it; null if none would.
+             */
+            promotion_id: number | null;
+            /** @description Name of the promotion. */
+            promotion_name: string | null;
+            /**
+             * Format: date-time
+             * @description When the promotion’s hours end; null without a promotion, or if it has no hours.
+             */
+            promotion_until: string | null;
+            /** @description Whether a cap would reduce what it earns, points or stamps. */
+            points_capped: boolean;
+            /** @description The tier to which it would raise the customer; null if they would keep theirs. A tier counts from the next sale on. */
+            tier_reached: {
+                /**
+                 * Format: int64
+                 * @description Identifier of the tier.
+                 */
+                id: number;
+                /** @description Name. */
+                name: string;
+            } | null;
         };
         /**
          * @description A sale that isn’t recorded.
@@ -1540,6 +1670,8 @@ export interface components {
              * @description When the customer bought, if it isn’t now: at most 72 hours ago.
              */
             occurred_at?: string | null;
+            /** @description What of the amount is of which category, as far as you know: for promotions on categories, and what earns nothing, such as gift cards. An unknown category is no error. The amounts add up to the amount spent at most. */
+            items?: components["schemas"]["TransactionItem"][] | null;
         };
         /**
          * @description A part of a transaction’s amount that was paid back, and what it took of the award.
@@ -1689,6 +1821,82 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+        };
+        /** @description What makes sales earn more, for a time. It applies to a sale that all its conditions fit. */
+        Promotion: {
+            /**
+             * Format: int64
+             * @description Identifier, as in `promotion_id` of a sale.
+             */
+            id: number;
+            /** @description Name, such as for a receipt. */
+            name: string;
+            /**
+             * @description What it gives more of.
+             * @enum {string}
+             */
+            unit: "points" | "stamps";
+            /**
+             * Format: int64
+             * @description Of what a sale earns: 200 doubles it. Null if it adds `extra`.
+             */
+            percent: number | null;
+            /**
+             * Format: int64
+             * @description How much it adds to what a sale earns. Null if it is a `percent`.
+             */
+            extra: number | null;
+            /** @description Of sales of these types; null: of all. */
+            transaction_type_ids: number[] | null;
+            /** @description Of sales at these locations; null: of all. */
+            location_ids: number[] | null;
+            /** @description It counts only `items` with these categories, in lower case; null: the whole sale. */
+            categories: string[] | null;
+            /**
+             * Format: int64
+             * @description The smallest amount, of what it counts.
+             */
+            min_spend_cents: number;
+            /**
+             * Format: date
+             * @description Its first day.
+             */
+            starts_on: string;
+            /**
+             * Format: date
+             * @description Its last day; null if none is set.
+             */
+            ends_on: string | null;
+            /** @description Its hours, in the business’s time zone. `[]` if it is on all day. */
+            windows: {
+                /** @description The days on which it begins: 1 is Monday, 7 is Sunday. */
+                days: number[];
+                /** @description When it begins. */
+                from: string;
+                /** @description When it ends; `00:00` is the end of the day. Before `from`, it is on the day after. */
+                to: string;
+            }[];
+            /** @description Whether this moment is within its hours. */
+            on_now: boolean;
+            /**
+             * @description Whose sales it is for: of all customers, of those who have the tier or a higher one, from their birthday on, or of those who buy for the first time.
+             * @enum {string}
+             */
+            audience: "all" | "tier" | "birthday" | "first_visit";
+            /**
+             * Format: int64
+             * @description The lowest tier, of the audience `tier`.
+             */
+            tier_id: number | null;
+            /** @description How many days, with the birthday itself, of the audience `birthday`. */
+            birthday_days: number | null;
+            /**
+             * Format: int64
+             * @description How often a customer gets it; null if there is no limit.
+             */
+            limit_times: number | null;
+            /** @description The time of the limit: `day` or `ever`; null if there is none. */
+            limit_per: string | null;
         };
         /**
          * @description One exchange of points or stamps for a reward.
@@ -3533,7 +3741,9 @@ export interface operations {
                      *           "tags": [
                      *             "Newsletter"
                      *           ],
-                     *           "balance_changed_at": "2026-09-14T08:02:17.481Z"
+                     *           "balance_changed_at": "2026-09-14T08:02:17.481Z",
+                     *           "birthday": null,
+                     *           "tier": null
                      *         },
                      *         {
                      *           "ulid": "01KQRX9ZQNANBSPNBRJV8CW5V4",
@@ -3555,7 +3765,9 @@ export interface operations {
                      *           "tags": [
                      *             "Newsletter"
                      *           ],
-                     *           "balance_changed_at": "2026-09-14T08:02:17.481Z"
+                     *           "balance_changed_at": "2026-09-14T08:02:17.481Z",
+                     *           "birthday": null,
+                     *           "tier": null
                      *         }
                      *       ],
                      *       "links": {
@@ -3666,7 +3878,9 @@ export interface operations {
                      *         "tags": [
                      *           "Newsletter"
                      *         ],
-                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z",
+                     *         "birthday": null,
+                     *         "tier": null
                      *       }
                      *     }
                      */
@@ -3716,7 +3930,9 @@ export interface operations {
                      *         "tags": [
                      *           "Newsletter"
                      *         ],
-                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z",
+                     *         "birthday": null,
+                     *         "tier": null
                      *       }
                      *     }
                      */
@@ -3813,7 +4029,9 @@ export interface operations {
                      *             "external_id": null,
                      *             "metadata": {},
                      *             "tags": [],
-                     *             "balance_changed_at": null
+                     *             "balance_changed_at": null,
+                     *             "birthday": null,
+                     *             "tier": null
                      *           }
                      *         },
                      *         {
@@ -3928,7 +4146,9 @@ export interface operations {
                      *         "tags": [
                      *           "Newsletter"
                      *         ],
-                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z",
+                     *         "birthday": null,
+                     *         "tier": null
                      *       }
                      *     }
                      */
@@ -4012,7 +4232,9 @@ export interface operations {
                      *         "tags": [
                      *           "Newsletter"
                      *         ],
-                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z"
+                     *         "balance_changed_at": "2026-09-14T08:02:17.481Z",
+                     *         "birthday": null,
+                     *         "tier": null
                      *       }
                      *     }
                      */
@@ -4124,7 +4346,12 @@ export interface operations {
                      *           "stamps_expire_on": null,
                      *           "refunded_cents": 0,
                      *           "points_refunded": null,
-                     *           "stamps_refunded": 0
+                     *           "stamps_refunded": 0,
+                     *           "base_points": null,
+                     *           "base_stamps": 1,
+                     *           "promotion_id": null,
+                     *           "points_capped": false,
+                     *           "items": []
                      *         },
                      *         {
                      *           "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
@@ -4146,7 +4373,12 @@ export interface operations {
                      *           "stamps_expire_on": null,
                      *           "refunded_cents": 0,
                      *           "points_refunded": 0,
-                     *           "stamps_refunded": null
+                     *           "stamps_refunded": null,
+                     *           "base_points": 12,
+                     *           "base_stamps": null,
+                     *           "promotion_id": null,
+                     *           "points_capped": false,
+                     *           "items": []
                      *         }
                      *       ],
                      *       "links": {
@@ -4629,7 +4861,12 @@ export interface operations {
                      *           "stamps_expire_on": null,
                      *           "refunded_cents": 0,
                      *           "points_refunded": null,
-                     *           "stamps_refunded": 0
+                     *           "stamps_refunded": 0,
+                     *           "base_points": null,
+                     *           "base_stamps": 1,
+                     *           "promotion_id": null,
+                     *           "points_capped": false,
+                     *           "items": []
                      *         },
                      *         {
                      *           "ulid": "01M2FF0D893XRG3ZKH04DT11SA",
@@ -4651,7 +4888,12 @@ export interface operations {
                      *           "stamps_expire_on": null,
                      *           "refunded_cents": 0,
                      *           "points_refunded": 0,
-                     *           "stamps_refunded": null
+                     *           "stamps_refunded": null,
+                     *           "base_points": 12,
+                     *           "base_stamps": null,
+                     *           "promotion_id": null,
+                     *           "points_capped": false,
+                     *           "items": []
                      *         }
                      *       ],
                      *       "links": {
@@ -4763,7 +5005,12 @@ export interface operations {
                      *         "stamps_expire_on": null,
                      *         "refunded_cents": 0,
                      *         "points_refunded": 0,
-                     *         "stamps_refunded": null
+                     *         "stamps_refunded": null,
+                     *         "base_points": 12,
+                     *         "base_stamps": null,
+                     *         "promotion_id": null,
+                     *         "points_capped": false,
+                     *         "items": []
                      *       }
                      *     }
                      */
@@ -4864,7 +5111,12 @@ export interface operations {
                      *             "stamps_expire_on": null,
                      *             "refunded_cents": 0,
                      *             "points_refunded": 0,
-                     *             "stamps_refunded": null
+                     *             "stamps_refunded": null,
+                     *             "base_points": 12,
+                     *             "base_stamps": null,
+                     *             "promotion_id": null,
+                     *             "points_capped": false,
+                     *             "items": []
                      *           }
                      *         },
                      *         {
@@ -4957,7 +5209,14 @@ export interface operations {
                      *         "points_expire_on": "2027-09-30",
                      *         "stamps_expire_on": null,
                      *         "points_balance_after": 424,
-                     *         "stamps_balance_after": 3
+                     *         "stamps_balance_after": 3,
+                     *         "base_points": 12,
+                     *         "base_stamps": null,
+                     *         "promotion_id": null,
+                     *         "promotion_name": null,
+                     *         "promotion_until": null,
+                     *         "points_capped": false,
+                     *         "tier_reached": null
                      *       }
                      *     }
                      */
@@ -5055,7 +5314,12 @@ export interface operations {
                      *         "stamps_expire_on": null,
                      *         "refunded_cents": 0,
                      *         "points_refunded": 0,
-                     *         "stamps_refunded": null
+                     *         "stamps_refunded": null,
+                     *         "base_points": 12,
+                     *         "base_stamps": null,
+                     *         "promotion_id": null,
+                     *         "points_capped": false,
+                     *         "items": []
                      *       }
                      *     }
                      */
@@ -5135,7 +5399,12 @@ export interface operations {
                      *         "stamps_expire_on": null,
                      *         "refunded_cents": 0,
                      *         "points_refunded": 0,
-                     *         "stamps_refunded": null
+                     *         "stamps_refunded": null,
+                     *         "base_points": 12,
+                     *         "base_stamps": null,
+                     *         "promotion_id": null,
+                     *         "points_capped": false,
+                     *         "items": []
                      *       }
                      *     }
                      */
@@ -6106,6 +6375,132 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             /** @description A business rule refuses: see `code`. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPromotions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Records per page. Values above 1,000 are treated as 1,000.
+                 * @example 50
+                 */
+                per_page?: components["parameters"]["PerPage"];
+                /**
+                 * @description `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
+                 * @example AAAAAaCfQIHAAZ3x1P71VVebVXiW0M4XZA
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the response that you have: while it is current, you get 304.
+                 * @example "5f3c1a527d0e4d0f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of promotions. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": 7,
+                     *           "name": "Double points on Tuesdays",
+                     *           "unit": "points",
+                     *           "percent": 200,
+                     *           "extra": null,
+                     *           "transaction_type_ids": null,
+                     *           "location_ids": null,
+                     *           "categories": [
+                     *             "cakes"
+                     *           ],
+                     *           "min_spend_cents": 0,
+                     *           "starts_on": "2026-09-01",
+                     *           "ends_on": "2027-03-31",
+                     *           "windows": [
+                     *             {
+                     *               "days": [
+                     *                 2
+                     *               ],
+                     *               "from": "16:00",
+                     *               "to": "18:00"
+                     *             }
+                     *           ],
+                     *           "on_now": true,
+                     *           "audience": "all",
+                     *           "tier_id": null,
+                     *           "birthday_days": null,
+                     *           "limit_times": null,
+                     *           "limit_per": null
+                     *         }
+                     *       ],
+                     *       "links": {
+                     *         "first": null,
+                     *         "last": null,
+                     *         "prev": null,
+                     *         "next": "https://localhost:8443/api/v1/promotions?cursor=AAAAAZ3oj1IACNEILMjYWggz2ogV_xV0Zw&per_page=2"
+                     *       },
+                     *       "meta": {
+                     *         "path": "https://localhost:8443/api/v1/promotions",
+                     *         "per_page": 2,
+                     *         "next_cursor": "AAAAAZ3oj1IACNEILMjYWggz2ogV_xV0Zw",
+                     *         "prev_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Promotion"][];
+                        links: components["schemas"]["PageLinks"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description Fields or parameters are invalid: see `errors`. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

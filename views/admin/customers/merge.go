@@ -42,6 +42,9 @@ func (v MergePreview) rows() []mergeRow {
 	if kept.ExternalID != nil || merged.ExternalID != nil {
 		rows = append(rows, mergeRow{"External ID", orDash(kept.ExternalID), orDash(merged.ExternalID), orDash(cmp.Or(kept.ExternalID, merged.ExternalID))})
 	}
+	if kept.Birthday != nil || merged.Birthday != nil {
+		rows = append(rows, mergeRow{"Birthday", format.Birthday(kept.Birthday), format.Birthday(merged.Birthday), format.Birthday(cmp.Or(kept.Birthday, merged.Birthday))})
+	}
 	return append(rows, []mergeRow{
 		{"Also found by", joined(furtherKeys(kept)), joined(furtherKeys(merged)), joined(v.keysAfter())},
 		{"Coupon e-mails", mailsOf(kept), mailsOf(merged), mails},

@@ -41,6 +41,7 @@ func (h *Handlers) addCustomer(c echo.Context) error {
 	}
 	made, err := core.Result(h.Customers.Upsert(c.Request().Context(), page.Actor(c), customer.New{
 		FirstName: form.Value("first_name"), LastName: form.Value("last_name"), Phone: form.Value("phone"), Email: form.Value("email"),
+		Birthday: birthdayIn(form, page.Actor(c).Tenant),
 	}, nil))
 	if form.Refused(err) {
 		return h.addForm(c, http.StatusUnprocessableEntity, form)

@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/importing"
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
@@ -34,6 +35,7 @@ func (h *Handlers) customerToEdit(c echo.Context) error {
 	}
 	form := forms.Blank(map[string]string{
 		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": core.OrZero(found.Email),
+		"birthday": string(core.OrZero(found.Birthday)),
 	})
 	if page.IsFragment(c) {
 		form.Values.Set("inline", "1")
@@ -55,7 +57,8 @@ func (h *Handlers) editCustomer(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (customer.Customer, error) {
 			return h.Customers.Edit(ctx, by, old.ID, customer.Edit{
 				FirstName: panel.IfChanged(form, form.Text("first_name"), "first_name"), LastName: panel.IfChanged(form, form.Text("last_name"), "last_name"),
-				Phone: panel.IfChanged(form, form.Text("phone"), "phone"), Email: panel.IfChanged(form, form.Text("email"), "email"),
+				Birthday: panel.IfChanged(form, new(birthdayIn(form, by.Tenant)), "birthday"),
+				Phone:    panel.IfChanged(form, form.Text("phone"), "phone"), Email: panel.IfChanged(form, form.Text("email"), "email"),
 			})
 		},
 		Refused: func(status int, form *forms.Form) error { return h.editForm(c, status, old, form) },
@@ -74,6 +77,15 @@ func (h *Handlers) editCustomer(c echo.Context) error {
 			return offerLink(edited)
 		},
 	})
+}
+
+// birthdayIn returns the birthday of a form as core reads it; a text that is none, as it is.
+func birthdayIn(form *forms.Form, t core.Tenant) string {
+	text := form.Value("birthday")
+	if b, ok := customer.ReadBirthday(text, importing.OrderOfCountry(t.Country) == importing.MonthFirst); ok {
+		return string(b)
+	}
+	return text
 }
 
 // changeCustomer returns the handler of a button that changes the customer in the path. message

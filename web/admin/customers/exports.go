@@ -26,6 +26,7 @@ var customerColumns = []page.Column{
 	{Heading: "Last visit", Width: 18},
 	{Heading: "Tags", Width: 24},
 	{Heading: "External ID", Width: 20},
+	{Heading: "Birthday", Width: 12},
 }
 
 func (h *Handlers) exportCustomers(c echo.Context) (panel.ExportFile, error) {
@@ -41,7 +42,7 @@ func (h *Handlers) exportCustomers(c echo.Context) (panel.ExportFile, error) {
 				status = "erased"
 			}
 			return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, core.OrZero(r.Email), status, r.PointsBalance, r.StampsBalance,
-				r.CreatedAt.In(zone), panel.LocalTime(r.LastVisit, zone), strings.Join(r.Tags, ", "), core.OrZero(r.ExternalID))
+				r.CreatedAt.In(zone), panel.LocalTime(r.LastVisit, zone), strings.Join(r.Tags, ", "), core.OrZero(r.ExternalID), string(core.OrZero(r.Birthday)))
 		})
 	}
 	return panel.ExportFile{Name: "customers-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Customers", Columns: customerColumns, Write: write}, nil

@@ -87,8 +87,8 @@ func (h *Handlers) sampleCSV(c echo.Context) error {
 			header = append(header, views.FieldNames[f])
 		}
 	}
-	anna := []any{"Anna", "Lindqvist", "0701740605", "anna@example.com", "2024-03-15", int64(120), int64(3)}
-	bilal := []any{"Bilal", "Haddad", "0701740606", "", "", int64(0), int64(0)}
+	anna := []any{"Anna", "Lindqvist", "0701740605", "anna@example.com", "2024-03-15", int64(120), int64(3), "1990-05-21"}
+	bilal := []any{"Bilal", "Haddad", "0701740606", "", "", int64(0), int64(0), ""}
 	if slices.Contains(fields, importing.ExpiresOnField) {
 		anna, bilal = append(anna, h.Now().AddDate(1, 0, 0).Format(time.DateOnly)), append(bilal, "")
 	}
