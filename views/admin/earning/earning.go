@@ -3,6 +3,7 @@ package earning
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core/award"
@@ -23,8 +24,11 @@ type Tab struct {
 }
 
 var tabs = []struct{ label, path string }{
-	{"Promotions", links.Earning}, {"Calendar", links.EarningCalendar}, {"Simulator", links.EarningSimulator},
-	{"Categories", links.Categories}, {"Daily limits", links.EarningLimits},
+	{"Promotions", links.Earning},
+	{"Calendar", links.EarningCalendar},
+	{"Simulator", links.EarningSimulator},
+	{"Categories", links.Categories},
+	{"Daily limits", links.EarningLimits},
 }
 
 // PromotionList is the list of promotions.
@@ -250,13 +254,11 @@ func (v Simulator) lines() (all []line) {
 	case a.Promotion != nil:
 		why := "The only promotion for this sale"
 		if len(p.Offers) > 1 {
-			why = "The best of " + format.Number(int64(len(p.Offers))) + ": "
-			for i, o := range p.Offers {
-				if i > 0 {
-					why += ", "
-				}
-				why += o.Name + " " + units(o.Gives)
+			var offers []string
+			for _, o := range p.Offers {
+				offers = append(offers, o.Name+" "+units(o.Gives))
 			}
+			why = "The best of " + format.Number(int64(len(offers))) + ": " + strings.Join(offers, ", ")
 		}
 		all = append(all, line{"Promotion: " + a.Promotion.Name, units(a.PromotionAward), why})
 	case !a.BelowMinimum:
