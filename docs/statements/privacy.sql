@@ -15,10 +15,12 @@ deallocate all;
 prepare customerSQL as
   select c.id as ulid, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
     c.created_at, c.updated_at, c.unsubscribed_at, c.note, c.external_id, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday, coalesce(c.metadata, '{}') as metadata,
+    l.name as level, to_char(a.level_until, 'YYYY-MM-DD') as level_until,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     array(select f.text from loyalty.customer_key f where f.tenant_id = $1 and f.customer_id = c.id order by f.created_at, f.kind desc, f.key) as also_found_by
   from loyalty.customer c
   join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+  left join loyalty.level l on l.tenant_id = $1 and l.id = a.level_id
   where c.tenant_id = $1
     and c.id = $2;
 
@@ -103,6 +105,20 @@ prepare redemptionsSQL as
     and r.customer_id = $2
     and r.id > $3
   order by r.id
+  limit $4;
+
+-- levelChangesSQL (core/privacy/data.go): A level that isn't named is the first one.
+-- $1=tenant_id $2=customer $3=after $4=limit
+prepare levelChangesSQL as
+  select c.id as ulid, c.seq as number, c.created_at, f.name as from_level, t.name as to_level, c.reason, to_char(c.until, 'YYYY-MM-DD') as until, c.note,
+    c.actor_kind as by
+  from loyalty.level_change c
+  left join loyalty.level f on f.tenant_id = $1 and f.id = c.from_level
+  left join loyalty.level t on t.tenant_id = $1 and t.id = c.to_level
+  where c.tenant_id = $1
+    and c.customer_id = $2
+    and c.seq > $3
+  order by c.seq
   limit $4;
 
 -- vouchersSQL (core/privacy/data.go)
