@@ -70,8 +70,8 @@ func TestAChangeOfATierIsAChange(t *testing.T) {
 	}
 	s.must(dbtest.Owner(s.db).Exec(t.Context(), `
 		with change as (
-			insert into loyalty.level_change (tenant_id, id, customer_id, to_level, reason, until, actor_kind, actor_id, actor_name, created_at)
-			select $1, loyalty.new_ulid(now()), $2, id, 'hand', make_date(extract(year from now())::int + 1, 12, 31), 'staff', '1', 'Ida', now()
+			insert into loyalty.level_change (tenant_id, id, customer_id, seq, to_level, reason, until, actor_kind, actor_id, actor_name, created_at)
+			select $1, loyalty.new_ulid(now()), $2, 1, id, 'hand', make_date(extract(year from now())::int + 1, 12, 31), 'staff', '1', 'Ida', now()
 			from loyalty.level
 			where tenant_id = $1 and name = 'Gold'
 			returning customer_id, to_level, until

@@ -60,7 +60,7 @@ type Level struct {
 }
 
 // Exist reports whether the business has levels.
-func (l Levels) Exist() bool { return l.Basis != "" }
+func (l Levels) Exist() bool { return l.Basis != "" && len(l.All) > 0 }
 
 // Find returns a level, or nil.
 func (l Levels) Find(id *int64) *Level {

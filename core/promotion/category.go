@@ -57,7 +57,7 @@ type UnmappedCode struct {
 }
 
 // ErrTooManyCategories refuses a further category.
-var ErrTooManyCategories = core.Refuse("too-many-categories", "A business has at most "+strconv.Itoa(MaxCategories)+" categories.")
+var ErrTooManyCategories = core.Refuse("too-many-categories", "A business has at most 200 categories.")
 
 // CodeTaken refuses a code that is another category's. Other has the code and the category's name.
 func CodeTaken(code, category string) core.Violation {

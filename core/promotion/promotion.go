@@ -5,7 +5,6 @@ package promotion
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -285,7 +284,7 @@ func (p *Promotion) validateAudience(check *core.Check, of Parts) {
 }
 
 // ErrTooMany refuses a further active promotion.
-var ErrTooMany = core.Refuse("too-many-promotions", fmt.Sprintf("At most %d promotions can be active. Deactivate one first.", MaxActive))
+var ErrTooMany = core.Refuse("too-many-promotions", "At most 200 promotions can be active. Deactivate one first.")
 
 // Service keeps promotions, categories and caps.
 type Service struct{ db *db.DB }

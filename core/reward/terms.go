@@ -77,14 +77,19 @@ const (
 	limitReached = "reward-limit-reached"
 )
 
+// refuse makes a refusal whose sentence names a day, a level or a number.
+func refuse(code, message string) error {
+	return &core.Error{Kind: core.KindRule, Code: code, Message: message}
+}
+
 // RefusalOn returns the refusal of a reward outside of its days, or nil.
 func (t Terms) RefusalOn(today time.Time) error {
 	const long = "2 January 2006"
 	switch {
 	case t.StartsOn != nil && today.Before(*t.StartsOn):
-		return core.Refuse(notAvailable, "This reward is available from "+t.StartsOn.Format(long)+".")
+		return refuse(notAvailable, "This reward is available from "+t.StartsOn.Format(long)+".")
 	case t.EndsOn != nil && today.After(*t.EndsOn):
-		return core.Refuse(notAvailable, "This reward was available until "+t.EndsOn.Format(long)+".")
+		return refuse(notAvailable, "This reward was available until "+t.EndsOn.Format(long)+".")
 	}
 	return nil
 }
@@ -116,11 +121,11 @@ func (t Terms) admit(ctx context.Context, tx *db.Tx, by core.Actor, customer, re
 	levels := rules.Rules().Levels
 	if least := levels.Find(t.MinLevelID); least != nil {
 		if has := levels.Progress(standing, core.DateOf(tx.Now, by.Tenant.TimeZone)); has.Level.Rank < least.Rank {
-			return core.Refuse(notAvailable, "This reward is for "+least.Name+" and above.")
+			return refuse(notAvailable, "This reward is for "+least.Name+" and above.")
 		}
 	}
 	if t.MaxPerCustomer != nil && used >= *t.MaxPerCustomer {
-		return core.Refuse(limitReached, fmt.Sprintf("This customer has already redeemed this reward %s.", times(used)))
+		return refuse(limitReached, fmt.Sprintf("This customer has already redeemed this reward %s.", times(used)))
 	}
 	return nil
 }

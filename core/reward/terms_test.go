@@ -78,7 +78,7 @@ func TestARewardOfALevel(t *testing.T) {
 	wantRefusal(t, redeem(later), "reward-not-available", "This reward is for Gold and above.")
 }
 
-// "A limit a customer": of many tills at once only so many redeem; a void gives the use back, and a voucher for the reward is none.
+// "A limit a customer": of many tills at once only two redeem; a voided redemption counts no more, and neither does a voucher for the reward.
 func TestARewardHasALimitForEachCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -1,6 +1,8 @@
 package shoptest
 
 import (
+	"time"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/ledger"
@@ -58,6 +60,9 @@ func (s Shop) Category(name string, codes ...string) int64 {
 func (s Shop) Levels(rules award.LevelRules, levels ...award.Level) []int64 {
 	s.T.Helper()
 	rules.Month, rules.Day = max(rules.Month, 1), max(rules.Day, 1)
+	if rules.StartsOn.IsZero() {
+		rules.StartsOn = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	}
 	s.Exec(`
 		insert into loyalty.level_programme (tenant_id, basis, period, year_month, year_day, drops, starts_on, counting, begun_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, false, now(), now())`,

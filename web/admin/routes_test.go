@@ -13,6 +13,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/web/admin"
@@ -106,6 +107,8 @@ func (s *counter) records(owner *browser) map[string]string {
 		sessions: auth.SessionID(s.cashier.Cookies[auth.SessionCookie].Value), invoices: strconv.FormatInt(s.billed("issued", 4900), 10),
 	}
 	maps.Copy(records, s.earningRecords())
+	levels := s.Shop.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.AllTime}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1000})
+	records["/admin/settings/programme/levels/"] = strconv.FormatInt(levels[1], 10)
 	for _, path := range []string{
 		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(mug), spring,
 		"/admin/notifications/" + unusual.String(), "/admin/vouchers/" + s.voucher("Summer", 5).String(),

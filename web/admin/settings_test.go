@@ -21,7 +21,7 @@ func TestSettingsByRole(t *testing.T) {
 			t.Errorf("a %s is led to %q, %d", role, a.Header().Get("Location"), a.Code)
 		}
 		sections := strings.Join(b.Get("/admin/settings/security").Links(".settings-nav a"), " ")
-		all := "/admin/settings/business /admin/settings/programme /admin/settings/staff /admin/settings/billing /admin/settings/notifications /admin/settings/tokens /admin/settings/security"
+		all := "/admin/settings/business /admin/settings/programme /admin/settings/programme/levels /admin/settings/staff /admin/settings/billing /admin/settings/notifications /admin/settings/tokens /admin/settings/security"
 		if role == core.Owner && sections != all || role != core.Owner && sections != "" {
 			t.Errorf("a %s is offered %q", role, sections)
 		}

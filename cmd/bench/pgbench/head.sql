@@ -9,7 +9,7 @@ select t.id, t.hash, t.name, t.abilities, t.last_used_at, t.expires_at, t.revoke
 	coalesce(n.slug, '') as tenant_slug, coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency,
 	coalesce(n.country, '') as country, coalesce(n.confirm_above_cents, 0) as confirm_above_cents,
 	coalesce(n.status, 'active') <> 'active' as suspended, coalesce(n.phone_optional, false) as phone_optional, coalesce(n.test, false) as test,
-	coalesce(n.programme, '{}') as programme
+	coalesce(n.programme, '{}') as programme, coalesce(n.earning_version, 0) as earning_version
 from loyalty.token t
 join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
 left join loyalty.tenant n on n.id = t.tenant_id

@@ -12,19 +12,25 @@ with buyer as (
 select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
 	coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
 	coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction, coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award,
-	c.status as customer_status, coalesce(l.active, false) as location_active
-from (values (1)) as always
+	coalesce(t.excluded_categories, '{}') as excluded_categories,
+	c.status as customer_status, coalesce(l.active, false) as location_active, n.earning_version
+from loyalty.tenant n
 left join loyalty.transaction_type t on t.tenant_id = :tenant and t.id = coalesce(:type::bigint, 0)
 left join buyer c on true
-left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::bigint, 0);
+left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::bigint, 0)
+where n.id = :tenant;
 \endpipeline
 \startpipeline
 select set_config('app.visits_counted', 'yes', true) as set;
 insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
 	points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
-	actor_kind, actor_id, actor_name, created_at)
-values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0, 12, null, null, 'api', null, null, null, null,
-	'token', :token, 'all', now());
+	base_award, promotion_id, promotion_award, level_id, level_award, capped, eligible_cents, items, actor_kind, actor_id, actor_name, created_at)
+select :tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0,
+	12::bigint, null::bigint, null::date, 'api', null::bigint, null, null::timestamptz, null::jsonb,
+	(parts ->> 'base')::bigint, (parts ->> 'promotion')::bigint, (parts ->> 'promotion_award')::bigint,
+	(parts ->> 'level')::bigint, (parts ->> 'level_award')::bigint, (parts ->> 'capped')::boolean, (parts ->> 'eligible')::bigint, parts -> 'items',
+	'token', :token, 'all', now()
+from (select null::jsonb as parts) given;
 update loyalty.account
 set visits = visits + 1,
 	spent_cents = spent_cents + 1250::bigint,
