@@ -320,12 +320,12 @@ func TestOperationsDescribeTheirRefusals(t *testing.T) {
 }
 
 // Rules that no request to the API can break: they are about sending a coupon, merging customers, people, the
-// sales of a cashier, counting a stock, plans and invoices.
+// sales of a cashier, counting a stock, promotions, plans and invoices.
 var ofThePanel = []string{
 	"coupon-expired", "coupon-not-started", "send-begun", "last-owner", "already-joined", "two-step-verification-on", "void-not-allowed", "refund-not-allowed", "stock-changed",
 	"country-required", "import-step", "import-running", "merged-balance-too-large", "send-in-progress", "pin-invalid", "joining-closed", "card-inactive", "sale-changed",
 	"plan-in-use", "invoice-not-draft", "invoice-not-open", "invoice-not-voidable", "invoice-issuer-missing", "invoice-not-issued",
-	"tenant-suspended", "tenant-not-suspended",
+	"tenant-suspended", "tenant-not-suspended", "too-many-categories", "too-many-promotions",
 }
 
 // Every rule of core that the API can refuse by is described, in core's own sentence,
