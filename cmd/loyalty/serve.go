@@ -96,7 +96,9 @@ func (serve) Run(ctx context.Context) error {
 	go a.removeLeftovers(ctx)
 	go a.Live.Run(ctx, a.direct)
 	go a.TokenMeter.Run(ctx)
-	noted := func(err error) { log.WarnContext(ctx, "writing codes without a category failed", slog.Any("error", err)) }
+	noted := func(err error) {
+		log.WarnContext(ctx, "writing codes without a category failed", slog.Any("error", err))
+	}
 	go a.Transactions.Codes().Run(ctx, noted)
 	jobsStarted := make(chan struct{})
 	go func() {
