@@ -212,7 +212,8 @@ do $$
 begin
 	if not exists (select from pg_extension where extname = 'citus') then
 		create trigger type_changed after update on loyalty.transaction_type
-			for each row when (old.* is distinct from new.*)
+			for each row when ((old.active, old.rule_type, old.points_per_unit, old.unit_cents, old.stamps_per_transaction, old.min_spend_cents, old.max_award, old.excluded_categories)
+				is distinct from (new.active, new.rule_type, new.points_per_unit, new.unit_cents, new.stamps_per_transaction, new.min_spend_cents, new.max_award, new.excluded_categories))
 			execute function loyalty.type_changed();
 	end if;
 end
