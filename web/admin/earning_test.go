@@ -129,9 +129,7 @@ func TestTheCalendarOfPromotions(t *testing.T) {
 	manager.promoted("windows.0.days", "2", "windows.0.from", "16:00", "windows.0.to", "18:00", "starts_on", "2027-03-09", "ends_on", "2027-03-23")
 	month := manager.Get(links.CalendarOf("2027-03"))
 	var days []string
-	for _, day := range month.Texts(".month-day:not(.month-none)") {
-		days = append(days, day)
-	}
+	days = append(days, month.Texts(".month-day:not(.month-none)")...)
 	if got := strings.Join(days, "|"); got != "Tue 9 Double <b> points 16:00–18:00|Tue 16 Double <b> points 16:00–18:00|Tue 23 Double <b> points 16:00–18:00" {
 		t.Errorf("the days are %q", got)
 	}

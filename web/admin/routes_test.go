@@ -107,7 +107,7 @@ func (s *counter) records(owner *browser) map[string]string {
 		sessions: auth.SessionID(s.cashier.Cookies[auth.SessionCookie].Value), invoices: strconv.FormatInt(s.billed("issued", 4900), 10),
 	}
 	maps.Copy(records, s.earningRecords())
-	levels := s.Shop.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.AllTime}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1000})
+	levels := s.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.AllTime}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1000})
 	records["/admin/settings/programme/levels/"] = strconv.FormatInt(levels[1], 10)
 	for _, path := range []string{
 		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(mug), spring,

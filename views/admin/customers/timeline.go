@@ -61,7 +61,7 @@ func (t Timeline) onDayOf(e customer.Entry, same bool, changes []level.Told) (of
 
 // levelName is the name of a level; nil is the first one.
 func (t Timeline) levelName(id *int64) string {
-	if l := t.Level.Levels.Find(id); l != nil {
+	if l := t.Level.Find(id); l != nil {
 		return l.Name
 	}
 	if l := t.Level.First(); l != nil {
