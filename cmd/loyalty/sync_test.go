@@ -103,8 +103,8 @@ func (f follower) records(table string) map[string]map[string]any {
 	f.t.Helper()
 	return decode[map[string]map[string]any](f.t, f.onCopy(`
 db.row_factory = sqlite3.Row
-nested = ("metadata", "tags")
-print(json.dumps({row["ulid"]: {f: json.loads(row[f]) if f in nested and row[f] else row[f] for f in row.keys()}
+nested, booleans = ("metadata", "tags", "items", "tier"), ("points_capped",)
+print(json.dumps({row["ulid"]: {f: json.loads(row[f]) if f in nested and row[f] else bool(row[f]) if f in booleans else row[f] for f in row.keys()}
     for row in db.execute("select * from " + sys.argv[1])}))`, table))
 }
 

@@ -216,7 +216,7 @@ const (
 )
 
 // refer looks up what a sale refers to, the rules by which it earns, and the account of its customer where awards depend on
-// it: in one round trip, or two after the rules were changed. The account is locked after the customer, as in a batch.
+// it: in one round trip, or two or three after the rules were changed. The account is locked after the customer, as in a batch.
 func (s *Service) refer(ctx context.Context, tx *db.Tx, sale Sale) (found found, err error) {
 	return s.read(ctx, tx, tx.Tenant, referencesSQL, lockAccountSQL, sale)
 }
@@ -231,14 +231,15 @@ type found struct {
 // read is refer with its statements.
 func (s *Service) read(ctx context.Context, at db.Place, tenant core.TenantID, references, accounts string, sale Sale) (f found, err error) {
 	f.rules = s.books.find(tenant).rules()
-	for range 3 {
+	for range 5 {
 		var stored storedRules
 		var who []account
 		readings := []db.Reading{db.OneInto(&f.referred, references, sale.references())}
 		if f.rules == nil {
 			readings = append(readings, db.OneInto(&stored, rulesSQL, nil))
 		}
-		if f.rules == nil || f.rules.NeedBuyer() || accounts == accountSQL {
+		looks := f.rules != nil && f.rules.NeedBuyer() || accounts == accountSQL
+		if looks {
 			readings = append(readings, db.AllInto(&who, accounts, db.Args{"customer": sale.CustomerID}))
 		}
 		if err := db.Together(ctx, at, readings...); err != nil {
@@ -247,14 +248,16 @@ func (s *Service) read(ctx context.Context, at db.Place, tenant core.TenantID, r
 		if f.rules == nil {
 			f.rules = stored.rules()
 		}
-		if f.EarningVersion == f.rules.Version {
+		switch {
+		case f.EarningVersion != f.rules.Version:
+			f.rules = nil
+		case looks || !f.rules.NeedBuyer():
 			if len(who) > 0 {
 				f.account = who[0]
 			}
 			s.books.remember(tenant, f.rules, f.kind())
 			return f, nil
 		}
-		f.rules = nil
 	}
 	return found{}, errRulesMove
 }
