@@ -171,8 +171,8 @@ prepare accountSQL as
     and a.customer_id = $2;
 
 -- lockAccountSQL (core/transaction/rules.go), for refer: refer looks up what a sale refers to, the rules by which it
--- earns, and the account of its customer where awards depend on it: in one round trip, or two after the rules were
--- changed.
+-- earns, and the account of its customer where awards depend on it: in one round trip, or two or three after the rules
+-- were changed.
 -- $1=tenant_id $2=customer
 prepare lockAccountSQL as
   select coalesce(a.visits, 0) as visits, a.earned_on, coalesce(a.earned_points, 0) as earned_points, coalesce(a.earned_stamps, 0) as earned_stamps,
