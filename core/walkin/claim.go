@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
@@ -30,6 +31,7 @@ type Claimable struct {
 type claimableSale struct {
 	TypeID         int64
 	LocationID     *int64
+	Items          []award.Item
 	EarningVersion int64
 	transaction.Rule
 }
@@ -46,7 +48,7 @@ func (s *Service) readClaimable(ctx context.Context, t core.Tenant, sql string, 
 		return Claimable{}, err
 	}
 	c.Award = transaction.Expect(rules, transaction.Type{ID: c.TypeID, RuleType: c.Unit, Rule: c.Rule}, transaction.Sale{
-		SpendAmountCents: c.SpendAmountCents, LocationID: c.LocationID,
+		SpendAmountCents: c.SpendAmountCents, LocationID: c.LocationID, Items: c.Items,
 	}, by, s.db.Now()).Total
 	return c, nil
 }
@@ -151,12 +153,10 @@ func (s *Service) Claim(ctx context.Context, by core.Actor, browser string, d De
 
 // shownSale is the sale of a PIN and the cashier who showed it.
 type shownSale struct {
-	ID                core.ID
-	TransactionTypeID int64
-	SpendAmountCents  int64
-	LocationID        *int64
-	ActorID           string
-	ActorName         string
+	ID core.ID
+	Offer
+	ActorID   string
+	ActorName string
 }
 
 func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser string, d Details) (Claimed, error) {
@@ -182,10 +182,9 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 			return Claimed{}, err
 		}
 	}
-	t, err := s.sales.RecordIn(ctx, tx, p.cashier(by), core.NewID(tx.Now), transaction.Sale{
-		CustomerID: who.ID, TransactionTypeID: p.TransactionTypeID, SpendAmountCents: p.SpendAmountCents,
-		LocationID: p.LocationID, Source: transaction.POS,
-	}, core.NewCheck(nil))
+	sale := p.Sale()
+	sale.CustomerID = who.ID
+	t, err := s.sales.RecordIn(ctx, tx, p.cashier(by), core.NewID(tx.Now), sale, core.NewCheck(nil))
 	if core.IsKind(err, core.KindInvalid) {
 		return Claimed{}, ErrSaleChanged // the customer entered none of these fields
 	}

@@ -179,12 +179,21 @@ func redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r Recei
 type Offer struct {
 	TransactionTypeID int64
 	SpendAmountCents  int64
-	LocationID        *int64 // nil: unknown
+	LocationID        *int64       // nil: unknown
+	Items             []award.Item // what it is about, as far as it is known
+}
+
+// Sale is what the till records, without its customer.
+func (o Offer) Sale() transaction.Sale {
+	return transaction.Sale{
+		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Items: o.Items, Source: transaction.POS,
+	}
 }
 
 // offer is a checked Offer; empty for a card's PIN.
 type offer struct {
 	typeID, spend, location *int64
+	items                   []award.Item
 	cashier                 string
 }
 
@@ -197,14 +206,11 @@ func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Of
 }
 
 func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till string, o Offer, check *core.Check) (Shown, error) {
-	err := s.sales.CheckIn(ctx, tx, by, transaction.Sale{
-		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID,
-	}, check)
-	if err != nil {
+	if err := s.sales.CheckIn(ctx, tx, by, o.Sale(), check); err != nil {
 		return Shown{}, err
 	}
 	return s.issue(ctx, tx, by, newPIN{direction: fromTill, issuer: tillIssuer(till), offer: offer{
-		typeID: &o.TransactionTypeID, spend: &o.SpendAmountCents, location: o.LocationID, cashier: by.Name,
+		typeID: &o.TransactionTypeID, spend: &o.SpendAmountCents, location: o.LocationID, items: o.Items, cashier: by.Name,
 	}})
 }
 

@@ -15,9 +15,9 @@ const replaceSQL = `
 // that PIN, was faster.
 const issueSQL = `
 	insert into loyalty.pin (tenant_id, id, direction, issuer, pin_hash, code_hash, customer_id,
-		transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name, created_at, expires_at, renewals)
+		transaction_type_id, spend_amount_cents, location_id, items, actor_id, actor_name, created_at, expires_at, renewals)
 	select @tenant_id, @id, @direction, @issuer, drawn.hash, @code_hash, @customer::uuid,
-		@type::bigint, @spend::bigint, @location::bigint, @actor_id, @actor_name, @now, @expires_at,
+		@type::bigint, @spend::bigint, @location::bigint, @items::jsonb, @actor_id, @actor_name, @now, @expires_at,
 		coalesce((
 			select renewals + 1
 			from loyalty.pin
@@ -80,7 +80,7 @@ const cancelSQL = `
 
 // Waits for a PIN that is being completed.
 const lockShownSQL = `
-	select status, transaction_type_id, spend_amount_cents, location_id
+	select status, transaction_type_id, spend_amount_cents, location_id, items
 	from loyalty.pin
 	where tenant_id = @tenant_id
 		and id = @id
@@ -126,7 +126,7 @@ const stateOfPIN = `
 
 const progressSQL = `
 	select p.id,` + stateOfPIN + ` as state, p.expires_at,
-		p.transaction_type_id, p.spend_amount_cents, p.location_id,
+		p.transaction_type_id, p.spend_amount_cents, p.location_id, p.items,
 		p.transaction_id, p.customer_id,
 		coalesce(c.first_name || ' ' || c.last_name, '') as customer_name,
 		coalesce(t.points_awarded, t.stamps_awarded, 0) as award, coalesce(t.rule_type, '') as rule_type
@@ -143,7 +143,7 @@ const deleteOldPINsSQL = `
 // A till's sale and its earning rule, for a browser that can claim it.
 const (
 	selectClaimable = `
-	select p.id, p.spend_amount_cents, p.location_id, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
+	select p.id, p.spend_amount_cents, p.location_id, p.items, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
 		t.stamps_per_transaction, t.min_spend_cents, t.max_award, t.excluded_categories, n.earning_version
 	from loyalty.pin p
 	join loyalty.transaction_type t on t.tenant_id = p.tenant_id and t.id = p.transaction_type_id
@@ -182,7 +182,7 @@ const claimSQL = `
 			limit 1
 		)
 		and status = 'taken'
-	returning id, transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name`
+	returning id, transaction_type_id, spend_amount_cents, location_id, items, actor_id, actor_name`
 
 const claimedSQL = `
 	update loyalty.pin

@@ -26,6 +26,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
@@ -207,6 +208,7 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p newPIN)
 		err := db.Together(ctx, tx, db.AllInto(&replaced, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now}), db.OneInto(&issued, issueSQL, db.Args{
 			"id": shown.ID, "direction": p.direction, "issuer": p.issuer, "hashes": hashes, "code_hash": codeHash,
 			"customer": p.customer, "renews": p.renews, "type": p.offer.typeID, "spend": p.offer.spend, "location": p.offer.location,
+			"items":    p.offer.items,
 			"actor_id": by.ID, "actor_name": p.offer.cashier, "now": tx.Now, "expires_at": shown.ExpiresAt,
 		}))
 		for _, old := range replaced {
@@ -325,6 +327,7 @@ type Progress struct {
 	TransactionTypeID *int64
 	SpendAmountCents  *int64
 	LocationID        *int64
+	Items             []award.Item
 
 	// Of a completed PIN. TransactionID is nil if only rewards or vouchers were redeemed.
 	TransactionID *core.ID
@@ -332,6 +335,11 @@ type Progress struct {
 	CustomerName  string
 	Award         int64
 	RuleType      transaction.RuleType
+}
+
+// Offer returns the sale of a till's PIN.
+func (p Progress) Offer() Offer {
+	return Offer{core.OrZero(p.TransactionTypeID), core.OrZero(p.SpendAmountCents), p.LocationID, p.Items}
 }
 
 // CardProgress returns the progress of a PIN on a customer's card, or core.ErrNotFound.

@@ -113,22 +113,22 @@ prepare replaceSQL as
   returning id, renewals;
 
 -- issueSQL (core/walkin/sql.go): Uses the first of the random PINs that isn't in use.
--- $1=tenant_id $2=id $3=direction $4=issuer $5=code_hash $6=customer $7=type $8=spend $9=location $10=actor_id
--- $11=actor_name $12=now $13=expires_at $14=renews $15=hashes
+-- $1=tenant_id $2=id $3=direction $4=issuer $5=code_hash $6=customer $7=type $8=spend $9=location $10=items $11=actor_id
+-- $12=actor_name $13=now $14=expires_at $15=renews $16=hashes
 prepare issueSQL as
   insert into loyalty.pin (tenant_id, id, direction, issuer, pin_hash, code_hash, customer_id,
-    transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name, created_at, expires_at, renewals)
+    transaction_type_id, spend_amount_cents, location_id, items, actor_id, actor_name, created_at, expires_at, renewals)
   select $1, $2, $3, $4, drawn.hash, $5, $6::uuid,
-    $7::bigint, $8::bigint, $9::bigint, $10, $11, $12, $13,
+    $7::bigint, $8::bigint, $9::bigint, $10::jsonb, $11, $12, $13, $14,
     coalesce((
       select renewals + 1
       from loyalty.pin
       where tenant_id = $1
-        and id = $14::uuid
+        and id = $15::uuid
         and issuer = $4
         and status = 'replaced'
     ), 0)
-  from unnest($15::bytea[]) with ordinality drawn (hash, place)
+  from unnest($16::bytea[]) with ordinality drawn (hash, place)
   where not exists (
       select
       from loyalty.pin
@@ -211,7 +211,7 @@ prepare cancelSQL as
 -- lockShownSQL (core/walkin/sql.go): Waits for a PIN that is being completed.
 -- $1=tenant_id $2=id $3=issuer
 prepare lockShownSQL as
-  select status, transaction_type_id, spend_amount_cents, location_id
+  select status, transaction_type_id, spend_amount_cents, location_id, items
   from loyalty.pin
   where tenant_id = $1
     and id = $2
@@ -263,7 +263,7 @@ prepare progressSQL as
       when p.status = 'taken' and p.complete_before > $1 then 'taken'
       else 'expired'
     end as state, p.expires_at,
-    p.transaction_type_id, p.spend_amount_cents, p.location_id,
+    p.transaction_type_id, p.spend_amount_cents, p.location_id, p.items,
     p.transaction_id, p.customer_id,
     coalesce(c.first_name || ' ' || c.last_name, '') as customer_name,
     coalesce(t.points_awarded, t.stamps_awarded, 0) as award, coalesce(t.rule_type, '') as rule_type
@@ -282,7 +282,7 @@ prepare deleteOldPINsSQL as
 -- peekSQL (core/walkin/sql.go): A till's sale and its earning rule, for a browser that can claim it.
 -- $1=tenant_id $2=hashes $3=now
 prepare peekSQL as
-  select p.id, p.spend_amount_cents, p.location_id, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
+  select p.id, p.spend_amount_cents, p.location_id, p.items, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
     t.stamps_per_transaction, t.min_spend_cents, t.max_award, t.excluded_categories, n.earning_version
   from loyalty.pin p
   join loyalty.transaction_type t on t.tenant_id = p.tenant_id and t.id = p.transaction_type_id
@@ -297,7 +297,7 @@ prepare peekSQL as
 -- heldSQL (core/walkin/sql.go): A till's sale and its earning rule, for a browser that can claim it.
 -- $1=tenant_id $2=taker $3=now
 prepare heldSQL as
-  select p.id, p.spend_amount_cents, p.location_id, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
+  select p.id, p.spend_amount_cents, p.location_id, p.items, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
     t.stamps_per_transaction, t.min_spend_cents, t.max_award, t.excluded_categories, n.earning_version
   from loyalty.pin p
   join loyalty.transaction_type t on t.tenant_id = p.tenant_id and t.id = p.transaction_type_id
@@ -330,7 +330,7 @@ prepare claimSQL as
       limit 1
     )
     and status = 'taken'
-  returning id, transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name;
+  returning id, transaction_type_id, spend_amount_cents, location_id, items, actor_id, actor_name;
 
 -- claimedSQL (core/walkin/sql.go)
 -- $1=transaction $2=customer $3=new $4=tenant_id $5=id

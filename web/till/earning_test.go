@@ -8,7 +8,9 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/promotion"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -75,5 +77,58 @@ func TestCashiersChooseACategory(t *testing.T) {
 	}
 	if got := cashier.script("/till/sale", form).Text(".receipt-body"); !strings.Contains(got, "+40 points Double points +20 points") {
 		t.Errorf("the receipt says %q", got)
+	}
+}
+
+// What a sale is about stays with it while a customer scans: on the screen, with a new code, after a cancellation, and in what they collect.
+func TestAScannedSaleHasItsCategory(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cakes, err := core.Result(s.Promotions.AddCategory(t.Context(), s.By, promotion.NewCategory{Name: "Cakes", Codes: []string{"cake"}}, nil))
+	s.Check(err)
+	s.doubles(cakes.ID)
+	s.Must(s.Promotions.EditLimits(t.Context(), s.By, promotion.EditLimits{TillCategories: core.Set(true)}))
+	cashier := s.signedIn(core.Cashier)
+	show := func() webtest.Page {
+		return cashier.script("/till/show", saleForm(cashier.Get("/till"), "spend_amount_cents", "2000", "category", "cake"))
+	}
+	path := show().Attr("[data-pin]", "data-refresh")
+	back := cashier.script(path+"/cancel", nil)
+	if got := back.Value("[name=category][checked]"); got != "cake" {
+		t.Errorf("after the cancellation, the sale is about %q", got)
+	}
+	path = show().Attr("[data-pin]", "data-refresh")
+	screen := cashier.script(path+"/renew", nil)
+	if got := screen.Text(".show-body"); !strings.Contains(got, "Scan to collect +40 points Double points") {
+		t.Errorf("the screen says %q", got)
+	}
+	browser := walkin.NewBrowser()
+	by := s.phone(screen, browser)
+	if held, err := s.Walkins.Held(t.Context(), s.By.Tenant, browser); err != nil || held.Award != 40 {
+		t.Errorf("the customer is offered %d points (%v), want 40", held.Award, err)
+	}
+	details := walkin.Details{FirstName: "Elsa", LastName: "Berg", Phone: "+46 8 465 004 13", Agreed: true, Terms: "Yes"}
+	claimed, err := core.Result(s.Walkins.Claim(t.Context(), by, browser, details, nil))
+	if err != nil || claimed.Award != 40 {
+		t.Errorf("the customer collects %d points (%v), want 40", claimed.Award, err)
+	}
+}
+
+// A promotion of one location is shown before a customer scans there.
+func TestAScannedSaleHasItsLocation(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	place, err := core.Result(s.Locations.Add(t.Context(), s.By, location.New{Name: "Old Town"}, nil))
+	s.Check(err)
+	p := award.Promotion{
+		Name: "Opening weeks", Unit: ledger.Points, Extra: new(int64(7)), LocationIDs: []int64{place.ID},
+		StartsOn: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), Audience: award.Everyone,
+	}
+	s.Must(core.Result(s.Promotions.Add(t.Context(), s.By, promotion.New{Promotion: p}, nil)))
+	cashier := s.signedIn(core.Cashier)
+	cashier.script("/till/location", webtest.Form("id", decimal(place.ID)))
+	screen, _ := cashier.shows("2000")
+	if got := screen.Text(".show-body"); !strings.Contains(got, "+27 points Opening weeks") {
+		t.Errorf("the screen says %q", got)
 	}
 }

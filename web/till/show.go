@@ -11,7 +11,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/live"
-	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
@@ -37,7 +36,10 @@ func (t *Till) show(c echo.Context, d draft) error {
 	if d.needsConfirmation(by) {
 		return t.confirmAmount(c, d, confirmQuestion(by, d, links.TillShow, "Use "))
 	}
-	offer := walkin.Offer{TransactionTypeID: d.Required(typeField, d.typeID), SpendAmountCents: d.Required(spendField, d.spend), LocationID: d.location}
+	offer := walkin.Offer{
+		TransactionTypeID: d.Required(typeField, d.typeID), SpendAmountCents: d.Required(spendField, d.spend), LocationID: d.location,
+		Items: d.items(core.OrZero(d.spend)),
+	}
 	shown, err := t.Walkins.ShowSale(c.Request().Context(), by, session(c), offer, d.Malformed)
 	if d.Refused(err) {
 		return t.refused(c, d, err)
@@ -50,7 +52,7 @@ func (t *Till) show(c echo.Context, d draft) error {
 
 // showCode shows a new code to the customer.
 func (t *Till) showCode(c echo.Context, shown walkin.Shown, o walkin.Offer) error {
-	v, err := t.showView(c, shown.ID, o.SpendAmountCents, o.TransactionTypeID)
+	v, err := t.showView(c, shown.ID, o)
 	if err != nil {
 		return err
 	}
@@ -67,22 +69,22 @@ func (t *Till) showCode(c echo.Context, shown walkin.Shown, o walkin.Offer) erro
 }
 
 // showView is the part of the screen that is the same in every state.
-func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views.Show, error) {
+func (t *Till) showView(c echo.Context, pin core.ID, o walkin.Offer) (views.Show, error) {
 	frame, err := t.frame(c, "Let customer scan")
 	if err != nil {
 		return views.Show{}, err
 	}
 	by, path := page.Actor(c), links.TillPIN(pin)
 	v := views.Show{
-		Frame: frame, Spend: format.Money(spend, by.Tenant.Currency), Host: c.Request().Host + "/w",
+		Frame: frame, Spend: format.Money(o.SpendAmountCents, by.Tenant.Currency), Host: c.Request().Host + "/w",
 		Live: path + "/events", Self: path, Renew: path + "/renew", Cancel: path + "/cancel",
 	}
-	kind, err := t.Transactions.FindType(c.Request().Context(), by, typeID)
+	kind, err := t.Transactions.FindType(c.Request().Context(), by, o.TransactionTypeID)
 	if err != nil {
 		return v, err
 	}
 	// The customer isn't known yet. Nothing is promised that depends on them.
-	p, err := t.Transactions.Preview(c.Request().Context(), by, transaction.Sale{TransactionTypeID: typeID, SpendAmountCents: spend, Source: transaction.POS}, nil)
+	p, err := t.Transactions.Preview(c.Request().Context(), by, o.Sale(), nil)
 	award, err := format.AwardOf(p, err, kind, by.Tenant.Currency)
 	v.Award, v.Why = "+"+format.Units(award.Amount, kind.RuleType), award.Note
 	return v, err
@@ -118,7 +120,7 @@ func (t *Till) showOutcome(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Completed && p.TransactionID != nil {
 		return t.receipt(c, http.StatusOK, *p.TransactionID, receiptInfo{claimed: true})
 	}
-	v, err := t.showView(c, p.ID, *p.SpendAmountCents, *p.TransactionTypeID)
+	v, err := t.showView(c, p.ID, p.Offer())
 	if err != nil {
 		return err
 	}
@@ -156,6 +158,9 @@ func (t *Till) cancelPIN(c echo.Context, p walkin.Progress) error {
 		return t.showOutcome(c, p)
 	}
 	q := url.Values{spendField: {decimal(*p.SpendAmountCents)}, typeField: {decimal(*p.TransactionTypeID)}}
+	if len(p.Items) == 1 {
+		q.Set(categoryField, p.Items[0].Category)
+	}
 	if !page.IsFragment(c) {
 		return t.Redirect(c, links.Till+"?"+q.Encode())
 	}
@@ -172,7 +177,6 @@ func (t *Till) renewPIN(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Completed || p.State == walkin.Taken && !form.Checked(againField) {
 		return t.showOutcome(c, p)
 	}
-	offer := walkin.Offer{TransactionTypeID: core.OrZero(p.TransactionTypeID), SpendAmountCents: core.OrZero(p.SpendAmountCents), LocationID: p.LocationID}
 	shown, err := t.Walkins.Renew(c.Request().Context(), page.Actor(c), session(c), p.ID)
 	if errors.Is(err, walkin.ErrCompleted) { // the customer was faster
 		if p, err = t.pinProgress(c); err != nil {
@@ -188,5 +192,5 @@ func (t *Till) renewPIN(c echo.Context, p walkin.Progress) error {
 	if err != nil {
 		return err
 	}
-	return t.showCode(c, shown, offer)
+	return t.showCode(c, shown, p.Offer())
 }
