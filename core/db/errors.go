@@ -88,6 +88,12 @@ func RefusesData(err error) bool {
 	return strings.HasPrefix(class, "22") || strings.HasPrefix(class, "23")
 }
 
+// TookTooLong reports whether err says that a statement took longer than its session allows (statement_timeout).
+func TookTooLong(err error) bool {
+	pg := serverError(err)
+	return pg.Code == queryCanceled && strings.Contains(pg.Message, "statement timeout")
+}
+
 // Overflows reports whether err says that a number exceeds 64 bits.
 func Overflows(err error) bool { return errorCode(err) == numericOutOfRange }
 

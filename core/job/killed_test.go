@@ -20,6 +20,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
@@ -28,6 +29,7 @@ import (
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
 	"example.com/loyalty/core/programme"
@@ -51,6 +53,7 @@ type works struct {
 	billing *billing.Service
 	tenants *tenant.Service
 	rules   *programme.Service
+	levels  *level.Service
 	db      *db.DB
 }
 
@@ -67,7 +70,7 @@ func newWorks(d *db.DB, server string, log *slog.Logger) (works, error) {
 	return works{
 		jobs: jobs, mails: mails, imports: importing.NewService(d, jobs), coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log),
 		billing: billing.NewService(d, jobs, mails, log), tenants: tenant.NewService(d, mails),
-		rules: programme.NewService(d, jobs, mails, dbtest.Links()), db: d,
+		rules: programme.NewService(d, jobs, mails, dbtest.Links()), levels: level.NewService(d, jobs), db: d,
 	}, nil
 }
 
@@ -564,6 +567,78 @@ func TestExpiringIsKilledAtEveryStep(t *testing.T) {
 			runs := s.count(t, "select count(*) from loyalty.programme where tenant_id = $1 and expired_through is not null", tenant)
 			if entries != 3 || left != 0 || lines != 1 || runs != 1 {
 				t.Errorf("%s: killed at %s: %d entries, %d customers with points, %d lines of the audit log, %d runs", takenUp, step, entries, left, lines, runs)
+			}
+		}
+	})
+}
+
+// byYear are levels of a calendar year: Member, and Gold from 100 points.
+func byYear(s shoptest.Shop) {
+	s.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.ByYear, Drops: true},
+		award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 100})
+}
+
+// Earlier sales that a launch counts: each customer who has earned a level rises once.
+func TestCountingLevelsIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.killedEverywhere(t, 6, func(t *testing.T) func(string) {
+		shop := shoptest.Of(t, s.db, dbtest.Tenant(t, s.db))
+		kind := shop.Points(100)
+		customers := shop.AddCustomers(3)
+		for i, id := range customers {
+			shop.Sale(id, kind, []int64{120_00, 150_00, 60_00}[i])
+		}
+		byYear(shop)
+		// As in the second pass, which raises customers, after it has waited for older transactions.
+		shop.Exec("update loyalty.level_programme set counting = true, counted_to = $2, begun_at = now() - interval '1 minute' where tenant_id = $1",
+			shop.By.Tenant.ID, core.ID{})
+		err := db.Run(t.Context(), s.db.Tenant(shop.By), func(tx *db.Tx) error {
+			return s.jobs.Add(t.Context(), tx, level.Counting{Tenant: shop.By.Tenant.ID})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(step string) {
+			tenant := shop.By.Tenant.ID
+			rose := s.count(t, "select count(*) from loyalty.level_change where tenant_id = $1 and reason = 'rules'", tenant)
+			gold := s.count(t, "select count(*) from loyalty.account where tenant_id = $1 and level_sum >= 100 and level_id is not null", tenant)
+			sums := s.count(t, "select coalesce(sum(level_sum), 0)::bigint from loyalty.account where tenant_id = $1", tenant)
+			ended := s.count(t, "select count(*) from loyalty.level_programme where tenant_id = $1 and not frozen and not counting", tenant)
+			if rose != 2 || gold != 2 || sums != 330 || ended != 1 {
+				t.Errorf("%s: killed at %s: %d changes, %d with Gold, sums of %d, ended: %d", takenUp, step, rose, gold, sums, ended)
+			}
+		}
+	})
+}
+
+// Levels whose last day has passed: each is kept or lost once, with one line in the audit log.
+func TestSettlingLevelsIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.killedEverywhere(t, 4, func(t *testing.T) func(string) {
+		shop := shoptest.Of(t, s.db, dbtest.Tenant(t, s.db))
+		byYear(shop)
+		kind := shop.Points(100)
+		customers := shop.AddCustomers(3)
+		for _, id := range customers {
+			shop.At(s.db.Now().AddDate(-2, 0, 0)).Known().Sale(id, kind, 120_00)
+		}
+		shop.At(s.db.Now().AddDate(-1, 0, 0)).Known().Sale(customers[0], kind, 120_00) // who has earned it again
+		err := db.Run(t.Context(), s.db.Tenant(shop.By), func(tx *db.Tx) error {
+			return s.jobs.Add(t.Context(), tx, level.Settling{Tenant: shop.By.Tenant.ID})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(step string) {
+			tenant := shop.By.Tenant.ID
+			kept := s.count(t, "select count(*) from loyalty.level_change where tenant_id = $1 and reason = 'kept'", tenant)
+			dropped := s.count(t, "select count(*) from loyalty.level_change where tenant_id = $1 and reason = 'dropped'", tenant)
+			lines := s.count(t, "select count(*) from loyalty.audit_entry where tenant_id = $1 and action = 'level.settle' and new = '{\"kept\": 1, \"dropped\": 2}'", tenant)
+			days := s.count(t, "select count(*) from loyalty.level_programme where tenant_id = $1 and settled_through is not null and run_kept + run_dropped = 0", tenant)
+			if kept != 1 || dropped != 2 || lines != 1 || days != 1 {
+				t.Errorf("%s: killed at %s: %d kept, %d dropped, %d lines of the audit log, %d runs", takenUp, step, kept, dropped, lines, days)
 			}
 		}
 	})

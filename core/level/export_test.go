@@ -2,6 +2,7 @@ package level
 
 import (
 	"context"
+	"time"
 
 	"example.com/loyalty/core"
 )
@@ -11,6 +12,13 @@ func (s *Service) InBatchesOf(n int) *Service {
 	small := *s
 	small.sizes = sizes{n, n}
 	return &small
+}
+
+// PreviewingFor is the service with another time for previews.
+func (s *Service) PreviewingFor(d time.Duration) *Service {
+	short := *s
+	short.previewTime = d
+	return &short
 }
 
 // CountNext does one step of counting, as a job that is killed after it.

@@ -16,9 +16,10 @@ import (
 
 // Service keeps levels.
 type Service struct {
-	db    *db.DB
-	jobs  *job.Queue
-	sizes sizes
+	db          *db.DB
+	jobs        *job.Queue
+	sizes       sizes
+	previewTime time.Duration
 }
 
 // sizes are how many customers a transaction of a job is about.
@@ -26,7 +27,7 @@ type sizes struct{ counted, settled int }
 
 // NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue) *Service {
-	s := &Service{db: d, jobs: jobs, sizes: sizes{counted: 500, settled: 200}}
+	s := &Service{db: d, jobs: jobs, sizes: sizes{counted: 500, settled: 200}, previewTime: usualPreviewTime}
 	job.Handle(jobs, job.Upkeep, s.Count)
 	job.Handle(jobs, job.Upkeep, s.SettleDue)
 	job.Handle(jobs, job.Upkeep, s.findDue)

@@ -487,6 +487,30 @@ func TestThresholdsChange(t *testing.T) {
 	s.want(cleo, "Silver 2027-12-31 earned 60/0", "->Silver reached 2027-12-31")
 }
 
+// A preview that would count for too long says so, and the change is made all the same.
+func TestPreviewsTakeNoLongTime(t *testing.T) {
+	t.Parallel()
+	own := dbtest.OwnDB(t)
+	s := shop{Shop: shoptest.Of(t, own, dbtest.Tenant(t, own)).At(opened)}
+	s.kind = s.Points(100)
+	s.Sale(s.Customer().ID, s.kind, 120_00)
+	s.prepareLevels()
+	launch := level.Change{On: new(true), Version: s.setup().Version}
+	if p, err := s.Services.Levels.Preview(t.Context(), s.By, launch); err != nil || p.Uncounted || p.Rise != 1 {
+		t.Errorf("preview: %+v, %v", p, err)
+	}
+	locked, err := dbtest.Owner(own).Begin(t.Context())
+	s.Check(err)
+	_, err = locked.Exec(t.Context(), "lock table loyalty.transaction")
+	s.Check(err)
+	p, err := s.Services.Levels.PreviewingFor(100*time.Millisecond).Preview(t.Context(), s.By, launch)
+	if err != nil || !p.Uncounted || !p.After.Active {
+		t.Errorf("preview that takes too long: %+v, %v", p, err)
+	}
+	s.Check(locked.Rollback(t.Context()))
+	s.launch()
+}
+
 // A manager sets a level by hand, up or down; a sale raises above it; its last day ends it.
 func TestByHand(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,8 @@ package level
 import (
 	"context"
 	"slices"
+	"strconv"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
@@ -16,6 +18,7 @@ type Preview struct {
 	Customers     map[int64]int64 // who would have a level, by its ID; of the first one, and of a new one, by 0
 	Rise          int64           // customers who would rise at once
 	Short         int64           // customers with a level that they have earned, but would have to earn again by its last day
+	Uncounted     bool            // there are too many sales to count them while a person waits: the three fields above aren't known
 }
 
 // ChangesNothing reports whether the levels stay as they are.
@@ -51,6 +54,12 @@ const (
 	group by level_year, level_id, level_until, level_by, width_bucket(this, @thresholds::bigint[]), width_bucket(before, @thresholds)`
 )
 
+// usualPreviewTime is how long a preview counts sales, which may be millions.
+const usualPreviewTime = 5 * time.Second
+
+const previewTimeSQL = `
+	select set_config('statement_timeout', @milliseconds::text, true) as set`
+
 // Preview returns what a change would do now, for owners, or the refusal of Change.
 func (s *Service) Preview(ctx context.Context, by core.Actor, c Change) (Preview, error) {
 	if err := by.Require(core.Owner); err != nil {
@@ -85,10 +94,16 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, c Change) (Preview
 		args["year"] = will.YearOf(today)
 	}
 	args["thresholds"] = thresholds(p.Before.Levels, p.After.Levels)
-	groups, err := db.All[struct {
+	var groups []struct {
 		ledger.Standing
 		Customers int64
-	}](ctx, scope, statement, args)
+	}
+	err = db.Together(ctx, scope, db.OneInto(&struct{ Set string }{}, previewTimeSQL, db.Args{"milliseconds": strconv.FormatInt(s.previewTime.Milliseconds(), 10)}),
+		db.AllInto(&groups, statement, args))
+	if db.TookTooLong(err) {
+		p.Uncounted = true
+		return p, nil
+	}
 	if err != nil {
 		return Preview{}, err
 	}

@@ -332,6 +332,12 @@ prepare soldStandingsSQL as
   from s
   group by level_year, level_id, level_until, level_by, width_bucket(this, $8::bigint[]), width_bucket(before, $8);
 
+-- previewTimeSQL (core/level/preview.go), for Preview: Preview returns what a change would do now, for owners, or the
+-- refusal of Change.
+-- $1=milliseconds
+prepare previewTimeSQL as
+  select set_config('statement_timeout', $1::text, true) as set;
+
 -- expiringSQL (core/level/settle.go): Expiry comes first at midnight, where something can expire.
 -- $1=tenant_id $2=today
 prepare expiringSQL as

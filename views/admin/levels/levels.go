@@ -111,6 +111,11 @@ func (v Preview) effects() (effects []string) {
 		}
 	case !after.Active && v.Before.Version == 0:
 		return []string{"Customers see nothing until you launch levels. Add levels first."}
+	case v.Uncounted && !after.Active:
+		return append(effects, "Levels are off. There are too many sales to count on this page how many customers would rise at a launch.")
+	case v.Uncounted:
+		return append(effects, "There are too many sales to count on this page how many customers rise. They are counted in the background once you confirm, "+
+			"which can take some minutes. Sales go on meanwhile.", "No one loses a level before its last day.")
 	case !after.Active:
 		effects = append(effects, "Levels are off. At their launch, "+format.Count(v.Rise, "customer", "customers")+" would rise.")
 		return effects
@@ -133,7 +138,7 @@ func (v Preview) effects() (effects []string) {
 
 // shares are how many customers would have each level.
 func (v Preview) shares() (pairs []ui.Pair) {
-	if !v.After.Active {
+	if !v.After.Active || v.Uncounted {
 		return nil
 	}
 	for _, l := range v.After.Levels {
