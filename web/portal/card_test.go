@@ -18,6 +18,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
@@ -548,5 +549,30 @@ func TestEventsOfACode(t *testing.T) {
 	states = slices.DeleteFunc(states, func(name string) bool { return name == "taken" })
 	if strings.Join(states, " ") != "waiting completed" {
 		t.Errorf("reported %q", states)
+	}
+}
+
+// A sale that raises its customer says so on their card, once; the card then shows the way to the next level.
+func TestTheCardTellsThatALevelIsReached(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	s.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.AllTime},
+		award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 20}, award.Level{Name: "Platinum", Threshold: 100})
+	path := s.card(s.anna())
+	if got := s.browser().Get(path).Text("section.level"); !strings.Contains(got, "Member") || !strings.Contains(got, "20 points to Gold") {
+		t.Errorf("before: %q", got)
+	}
+	digits, state := s.shows(path)
+	s.complete(s.take(digits).PIN, 2450)
+	if got := s.browser().Get(state).Text(".code-done"); !strings.Contains(got, "+24 points") || !strings.Contains(got, "You are now Gold") {
+		t.Errorf("after the sale: %q", got)
+	}
+	digits, state = s.shows(path)
+	s.complete(s.take(digits).PIN, 100)
+	if got := s.browser().Get(state).Text(".code-done"); !strings.Contains(got, "+1 point") || strings.Contains(got, "Gold") {
+		t.Errorf("after the next sale: %q", got)
+	}
+	if got := s.browser().Get(path).Text("section.level"); !strings.Contains(got, "Gold") || !strings.Contains(got, "75 points to Platinum") {
+		t.Errorf("then: %q", got)
 	}
 }

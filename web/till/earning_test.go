@@ -1,6 +1,7 @@
 package till_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,5 +131,23 @@ func TestAScannedSaleHasItsLocation(t *testing.T) {
 	screen, _ := cashier.shows("2000")
 	if got := screen.Text(".show-body"); !strings.Contains(got, "+27 points Opening weeks") {
 		t.Errorf("the screen says %q", got)
+	}
+}
+
+// The receipt says which level a sale has reached; the next one doesn't.
+func TestTheReceiptTellsThatALevelIsReached(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.ByYear, Drops: true}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 20})
+	anna := s.customer("Anna", 0)
+	cashier := s.signedIn(core.Cashier)
+	sell := func() string {
+		return cashier.script("/till/sale", saleForm(cashier.serve(anna), "spend_amount_cents", "2000")).Text(".reached")
+	}
+	if got, want := sell(), "Now Gold, until 31 December "+strconv.Itoa(time.Now().Year()+1); got != want {
+		t.Errorf("the receipt says %q, want %q", got, want)
+	}
+	if got := sell(); got != "" {
+		t.Errorf("the next receipt says %q", got)
 	}
 }
