@@ -690,6 +690,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{"find", 1, func() error { return second(s.Sales.Find(ctx, s.By, sold)) }},
 		{"preview", 1, func() error { return second(s.Sales.Preview(ctx, s.By, s.at(branch), nil)) }},
+		{"how customers have risen", 0, func() error { return second(s.Sales.ProgressNow(ctx, s.By)) }},
 		{"list", 1, func() error { return second(s.Sales.ListByCustomer(ctx, s.By, s.customer, core.Page{Size: 3})) }},
 		{"types", 1, func() error { return second(s.Sales.Types(ctx, s.By)) }},
 		{"find type", 1, func() error { return second(s.Sales.FindType(ctx, s.By, s.kind.ID)) }},

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -220,6 +221,65 @@ func TestSlowHoursFillAForm(t *testing.T) {
 	form := manager.Get(links.SlowPromotion(1, 14, 17))
 	if got := form.Text("#sentence"); !strings.HasPrefix(got, "Double points on Tuesdays from 14:00 to 17:00, until ") {
 		t.Errorf("the form says %q", got)
+	}
+}
+
+// The quietest hours of four weeks become a promotion by one click.
+func TestSlowHoursComeFromSales(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	zone, kind := s.By.Tenant.TimeZone, s.Points(100)
+	day := core.DateOf(s.DB.Now(), zone).AddDate(0, 0, -7)
+	for hour, sales := range map[int]int{9: 18, 10: 18, 13: 1, 16: 14} {
+		at := s.At(core.StartOfDate(day, zone).Add(time.Duration(hour)*time.Hour + 30*time.Minute))
+		for range sales {
+			at.Sale(s.elsa.ID, kind, 500)
+		}
+	}
+	manager := s.signedIn(core.Manager)
+	slow := manager.Get(links.SlowHours)
+	if got, want := slow.Text("#slow .whole"), day.Weekday().String()+"s from 11:00 to 14:00 brought 2.0% of the sales of the last four weeks."; got != want {
+		t.Errorf("the page says %q, want %q", got, want)
+	}
+	form := manager.Get(slow.Attr("#slow a", "href"))
+	if got := form.Text("#sentence"); !strings.HasPrefix(got, "Double points on "+day.Weekday().String()+"s from 11:00 to 14:00, until ") {
+		t.Errorf("the form says %q", got)
+	}
+}
+
+// A type's form says which categories earn nothing, and its list says it again; another change of the type leaves them.
+func TestCategoriesThatEarnNothing(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	owner := s.signedIn(core.Owner)
+	cards := owner.categorised("Gift cards", "gift")
+	owner.categorised("Cakes", "cake")
+	id := cards[strings.LastIndex(cards, "/")+1:]
+	path := links.Types + "/" + s.typeID
+	form := owner.Get(path).Fields("main form.row")
+	form.Add("excluded_categories", id)
+	owner.Submitted(path, form)
+	if got := owner.Get(links.Types).Text("tbody"); !strings.Contains(got, "Nothing for Gift cards") {
+		t.Errorf("the list says %q", got)
+	}
+	other := owner.Get(path).Fields("main form.row")
+	if got := other["excluded_categories"]; !slices.Equal(got, []string{id}) {
+		t.Errorf("the form has chosen %q", got)
+	}
+	owner.Submitted(path, webtest.With(other, "name", "Counter"))
+	if got := owner.Get(links.Types).Text("tbody"); !strings.Contains(got, "Counter") || !strings.Contains(got, "Nothing for Gift cards") {
+		t.Errorf("after another change, the list says %q", got)
+	}
+	none := owner.Get(path).Fields("main form.row")
+	none.Del("excluded_categories")
+	owner.Submitted(path, none)
+	if got := owner.Get(links.Types).Text("tbody"); strings.Contains(got, "Nothing for") {
+		t.Errorf("without a choice, the list says %q", got)
+	}
+	refused := owner.Get(path).Fields("main form.row")
+	refused.Add("excluded_categories", "987654321")
+	if got := owner.Post(path, refused); got.Code != http.StatusUnprocessableEntity {
+		t.Errorf("an unknown category: %d", got.Code)
 	}
 }
 
