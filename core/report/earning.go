@@ -84,10 +84,10 @@ type LevelMoves struct {
 	Moves     map[award.Reason]int64 // changes to this level
 }
 
-const (
-	comparedWeeks = 4  // before a promotion
-	maxCompared   = 20 // promotions, those that began last
-)
+const comparedWeeks = 4 // before a promotion
+
+// MaxCompared is how many promotions have their hours compared: those that began last.
+const MaxCompared = 20
 
 // Earning returns by which rules the sales of a selection earned.
 func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Earning, error) {
@@ -113,13 +113,18 @@ func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Ea
 	var levels readLevels
 	readings := []db.Reading{
 		db.AllInto(&earned, sql, args), db.OneInto(&known, knownRulesSQL, nil),
-		db.AllInto(&promotions, timedPromotionsSQL, db.Args{"from": picked.from, "to": picked.to, "limit": maxCompared}),
+		db.AllInto(&promotions, timedPromotionsSQL, db.Args{"from": picked.from, "to": picked.to, "limit": MaxCompared}),
 	}
 	today := picked.dayOf(now)
 	if picked.location == nil {
 		readings = append(readings, levels.readings(t, today)...)
 	}
-	if err := s.together(ctx, by, readings...); err != nil {
+	leave, err := s.gate.Enter(ctx, by.Tenant.ID)
+	if err != nil {
+		return Earning{}, err
+	}
+	defer leave()
+	if err := s.read(ctx, by, readings...); err != nil {
 		return Earning{}, err
 	}
 	e := Earning{Period: Period{picked.from, picked.to}, Against: t.against, HasRules: known.HasRules, Units: byUnit(earned)}
@@ -323,12 +328,13 @@ const (
 
 // at returns which figures count an instant. A window over midnight belongs to the day on which it begins, like in award.
 func (c *comparison) at(instant time.Time) hours {
-	switch {
-	case c.during.IsOn(instant):
-		return inside
-	case c.prior.IsOn(instant):
-		return insideBefore
-	case c.always.IsOn(instant):
+	if c.always.IsOn(instant) {
+		switch {
+		case c.during.IsOn(instant):
+			return inside
+		case c.prior.IsOn(instant):
+			return insideBefore
+		}
 		return notCompared
 	}
 	day := core.DateOf(instant, instant.Location())
@@ -352,7 +358,7 @@ type hourRow struct {
 	SpendTotalCents   int64
 }
 
-// promotionHours compares the hours of promotions. Time is divided where one of them begins or ends, and each piece is counted
+// promotionHours compares the hours of promotions, for a report that the gate has admitted. Time is divided where one of them begins or ends, and each piece is counted
 // once, however many promotions it is about.
 func (s *Service) promotionHours(ctx context.Context, by core.Actor, picked selected, stored []storedPromotion, firstSale, now time.Time) ([]PromotionHours, error) {
 	var compared []comparison
@@ -374,8 +380,8 @@ func (s *Service) promotionHours(ctx context.Context, by core.Actor, picked sele
 	if picked.location != nil {
 		sql, args["location"] = promotionHoursAtSQL, *picked.location
 	}
-	rows, err := count[hourRow](ctx, s, by, sql, args)
-	if err != nil {
+	var rows []hourRow
+	if err := s.read(ctx, by, db.AllInto(&rows, sql, args)); err != nil {
 		return nil, err
 	}
 	figures := make([]PromotionHours, len(compared))
