@@ -5,10 +5,10 @@ package reports
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
+import (
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
@@ -361,7 +361,7 @@ func rulesCard(v Report, e report.Earning, u report.UnitEarning) templ.Component
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, ". Sales that were refunded in full aren’t counted, other refunds aren’t taken off. If a cap reduced an award, the base counts first, then the promotion, then the level.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, ", without those that were refunded in full. Other refunds aren’t taken off. If a cap reduced an award, the base counts first, then the promotion, then the level.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -490,7 +490,7 @@ func rulesCard(v Report, e report.Earning, u report.UnitEarning) templ.Component
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = breakdownTable(unitLabels[u.Unit]+" by rule").Render(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = breakdownTable("Table of "+string(u.Unit)+" by rule").Render(templ.WithChildren(ctx, templ_7745c5c3_Var18), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -626,25 +626,25 @@ func promotionHoursCard(v Report, e report.Earning) templ.Component {
 			templ_7745c5c3_Var29 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<section class=\"card\" aria-labelledby=\"hours-title\" id=\"promotion-hours\"><div class=\"card-header\"><div><h2 class=\"card-title\" id=\"hours-title\">Hours of promotions</h2><p class=\"text-secondary small mb-0\">A promotion’s hours and the other hours of the same days of the week, up to yesterday. Before is the four weeks until it began. All sales count whose type and location it is for, whether they earned by it or not. Other things may have changed, too. ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<section class=\"card\" aria-labelledby=\"hours-title\" id=\"promotion-hours\"><div class=\"card-header\"><div><h2 class=\"card-title\" id=\"hours-title\">Hours of promotions</h2><p class=\"text-secondary small mb-0\">Sales in the hours of a promotion and in other hours of the same days of the week, up to yesterday. Before is the four weeks before it began. All sales of its types and locations count, whether or not it added to them, at the time at which they were recorded. Other things may have changed, too. ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(e.Hours) == report.MaxCompared {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "Shown are the ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "Only the ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
 			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(format.Number(report.MaxCompared))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/earning.templ`, Line: 130, Col: 55}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/earning.templ`, Line: 130, Col: 50}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, " that began last.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, " promotions that began last are shown.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -800,7 +800,7 @@ func promotionHoursCard(v Report, e report.Earning) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = breakdownTable("Hours of promotions").Render(templ.WithChildren(ctx, templ_7745c5c3_Var31), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = breakdownTable("Table of hours of promotions").Render(templ.WithChildren(ctx, templ_7745c5c3_Var31), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -863,7 +863,7 @@ func levelsCard(v Report, e report.Earning) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "The other figures are changes of level in this period. A customer with several counts each time. Others follow from a void, an import, a merge or new rules.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "The other figures are changes of level in this period; a customer who changed twice counts twice. Other changes follow from a void, an import, a merge or new rules.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -995,7 +995,7 @@ func levelsCard(v Report, e report.Earning) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = breakdownTable("Customers by level").Render(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = breakdownTable("Table of customers by level").Render(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
