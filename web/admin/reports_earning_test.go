@@ -49,7 +49,7 @@ func TestEarningReport(t *testing.T) {
 	const days = "from=2026-06-01&to=2026-06-14"
 	page := manager.Get("/admin/reports/earning?" + days)
 	wants(t, "compared with", page.Texts(".report-note span"), []string{"Compared with 18–31 May 2026"})
-		wants(t, "rows", tableRows(page), []string{
+	wants(t, "rows", tableRows(page), []string{
 		"Base awardEarning rules of types | 900 | 58.1% | 3 | 100.0% | € 9.00 | +800.0%",
 		"Double <Tuesdays>Promotion | 600 | 38.7% | 2 | 66.7% | € 8.00 | –",
 		"RegularLevel | 50 | 3.2% | 2 | 66.7% | € 7.00 | –",
@@ -57,8 +57,8 @@ func TestEarningReport(t *testing.T) {
 		"Base awardEarning rules of types | 1 | 100.0% | 1 | 100.0% | € 3.00 | –",
 		"All rules | 1 | 100.0% | 1 | 100.0% | € 3.00 | –",
 		"Double <Tuesdays>On Tuesdays from 14:00 to 17:00: 1.0 sales a day, 1.0 before it began on 1 June 2026",
-		"In its hours | 1.0 | 1.0 | 0% | € 4.00 | € 1.00",
-		"Other hours | 0.5 | 0.0 | – | € 0.50 | € 0.00",
+		"In its hours2 sales, € 8.00, in 2 days | 1.0 | 1.0 | 0% | € 4.00 | € 1.00",
+		"Other hours1 sale, € 1.00, in 2 days | 0.5 | 0.0 | – | € 0.50 | € 0.00",
 		"Guest | 1 | 50.0% | 0 | 0 | 0 | 0 | 0",
 		"Regular | 1 | 50.0% | 1 | 0 | 0 | 0 | 0",
 		"All levels | 2 | 100.0% | 1 | 0 | 0 | 0 | 0",

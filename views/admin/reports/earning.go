@@ -65,6 +65,11 @@ func (v Report) spendPerDay(f report.HourFigures) string {
 	return v.Money(f.SpendTotalCents / f.Days)
 }
 
+// hoursNote is what the figures of a day are counted from.
+func (v Report) hoursNote(f report.HourFigures) string {
+	return format.Count(f.TransactionsCount, "sale", "sales") + ", " + v.Money(f.SpendTotalCents) + ", in " + format.Count(f.Days, "day", "days")
+}
+
 // hoursInWords says what happened in a promotion's hours: On Tuesdays from 14:00 to 17:00: 12.0 sales a day, 9.0 before 20 May 2026.
 func hoursInWords(h report.PromotionHours) string {
 	windows := format.Windows(h.Windows)
@@ -84,11 +89,16 @@ type MoveColumn struct {
 // MoveColumns are the columns of the page, and Moves those of the file, with every reason apart.
 var (
 	MoveColumns = []MoveColumn{
-		{"Reached", []award.Reason{award.Rose}}, {"Kept", []award.Reason{award.Kept}}, {"Dropped to", []award.Reason{award.Dropped}},
-		{"By hand", []award.Reason{award.ByHand}}, {"Other", []award.Reason{award.Undone, award.Imported, award.Merged, award.NewRules}},
+		{"Reached", []award.Reason{award.Rose}},
+		{"Kept", []award.Reason{award.Kept}},
+		{"Dropped to", []award.Reason{award.Dropped}},
+		{"By hand", []award.Reason{award.ByHand}},
+		{"Other", []award.Reason{award.Undone, award.Imported, award.Merged, award.NewRules}},
 	}
 	Moves = append(MoveColumns[:4:4], []MoveColumn{
-		{"After a void", []award.Reason{award.Undone}}, {"Imported", []award.Reason{award.Imported}}, {"Merged", []award.Reason{award.Merged}},
+		{"After a void", []award.Reason{award.Undone}},
+		{"Imported", []award.Reason{award.Imported}},
+		{"Merged", []award.Reason{award.Merged}},
 		{"New rules", []award.Reason{award.NewRules}},
 	}...)
 )

@@ -45,8 +45,13 @@ func (h *Handlers) rulesFile(c echo.Context) (panel.ExportFile, error) {
 	}
 	currency := page.Actor(c).Tenant.Currency
 	columns := []page.Column{
-		{Heading: "Unit", Width: 10}, {Heading: "Rule", Width: 14}, {Heading: "Name", Width: 30}, {Heading: "Sales"}, {Heading: "Spend (" + currency + ")"},
-		{Heading: "Awarded"}, {Heading: "Taken off by caps"},
+		{Heading: "Unit", Width: 10},
+		{Heading: "Rule", Width: 14},
+		{Heading: "Name", Width: 30},
+		{Heading: "Sales"},
+		{Heading: "Spend (" + currency + ")"},
+		{Heading: "Awarded"},
+		{Heading: "Taken off by caps"},
 	}
 	for _, heading := range comparedHeader(e.Against, nil, "Earlier award") {
 		columns = append(columns, page.Column{Heading: heading})
@@ -86,8 +91,15 @@ func (h *Handlers) promotionHoursFile(c echo.Context) (panel.ExportFile, error) 
 	return panel.ExportFile{
 		Name: earningFileName("promotion-hours", e), Sheet: "Hours of promotions",
 		Columns: []page.Column{
-			{Heading: "Promotion", Width: 30}, {Heading: "Hours", Width: 14}, {Heading: "Began", Width: 12}, {Heading: "Days"}, {Heading: "Sales"}, {Heading: spend},
-			{Heading: "Days before"}, {Heading: "Sales before"}, {Heading: spend + " before"},
+			{Heading: "Promotion", Width: 30},
+			{Heading: "Hours", Width: 14},
+			{Heading: "Began", Width: 12},
+			{Heading: "Days"},
+			{Heading: "Sales"},
+			{Heading: spend},
+			{Heading: "Days before"},
+			{Heading: "Sales before"},
+			{Heading: spend + " before"},
 		},
 		Write: func(row panel.RowWriter) error {
 			for _, p := range e.Hours {
