@@ -266,7 +266,7 @@ func TestEarningIsWhatSalesSay(t *testing.T) {
 	s.Cap(new(int64(2_000)), new(int64(2)))
 	nights := []award.Window{{Days: []award.Weekday{5, 6}, From: 20 * 60, To: 3 * 60}, {Days: []award.Weekday{1}, From: 9 * 60, To: 0}}
 	promotions := []award.Promotion{
-		{Name: "Nights", Percent: new(int64(200)), Windows: nights, StartsOn: *date(t, "2026-10-12")},
+		{Name: "Nights", Percent: new(int64(200)), Windows: nights, StartsOn: *date(t, "2026-10-12"), EndsOn: date(t, "2026-10-26")},
 		{Name: "Kiosk", Extra: new(int64(70)), Windows: tuesdays, LocationIDs: []int64{kiosk}, StartsOn: *date(t, "2026-10-20")},
 		{Name: "Stamps", Unit: ledger.Stamps, Extra: new(int64(1)), TypeIDs: []int64{s.coffee.ID}},
 	}
@@ -275,6 +275,7 @@ func TestEarningIsWhatSalesSay(t *testing.T) {
 	}
 	buyers := s.AddCustomers(6)
 	first := s.DB.Now()
+	s.on("2026-10-17 01:00:00").Sale(buyers[0], s.purchase, 500)
 	for range 160 {
 		at, kind := s.at(first.Add(time.Duration(rng.Int64N(int64(28*24*time.Hour))))), s.purchase
 		if rng.IntN(4) == 0 {
@@ -301,9 +302,9 @@ func TestEarningIsWhatSalesSay(t *testing.T) {
 	}
 	now := s.on("2026-11-02 12:00:00")
 	sales := s.storedSales()
-	from, to := *date(t, "2026-10-14"), *date(t, "2026-10-30")
+	from, to := *date(t, "2026-10-17"), *date(t, "2026-10-30") // from a Saturday, in a night that began before
 	for _, place := range []*int64{nil, &kiosk} {
-		sel := s.selection(t, "2026-10-14", "2026-10-30")
+		sel := s.selection(t, "2026-10-17", "2026-10-30")
 		sel.Location = place
 		got := now.earning(sel)
 		checkRules(t, got, sales, from, to, place)
@@ -376,7 +377,10 @@ func checkHours(t *testing.T, got report.Earning, sales []storedSale, promotions
 	for _, h := range got.Hours {
 		p := promotions[slices.IndexFunc(promotions, func(p award.Promotion) bool { return p.ID == h.ID })]
 		want := report.PromotionHours{Promotion: h.Promotion, Since: p.StartsOn}
-		start, before := from, p.StartsOn.AddDate(0, 0, -28)
+		start, end, before := from, to, p.StartsOn.AddDate(0, 0, -28)
+		if p.EndsOn != nil && p.EndsOn.Before(end) {
+			end = *p.EndsOn
+		}
 		if p.StartsOn.After(start) {
 			start = p.StartsOn
 		}
@@ -386,7 +390,7 @@ func checkHours(t *testing.T, got report.Earning, sales []storedSale, promotions
 		for _, f := range []struct {
 			from, to        time.Time
 			inside, outside *report.HourFigures
-		}{{start, to, &want.Inside, &want.Outside}, {before, p.StartsOn.AddDate(0, 0, -1), &want.InsideBefore, &want.OutsideBefore}} {
+		}{{start, end, &want.Inside, &want.Outside}, {before, p.StartsOn.AddDate(0, 0, -1), &want.InsideBefore, &want.OutsideBefore}} {
 			for day := f.from; !day.After(f.to); day = day.AddDate(0, 0, 1) {
 				if slices.ContainsFunc(p.Windows, func(w award.Window) bool { return slices.Contains(w.Days, award.WeekdayOf(day)) }) {
 					f.inside.Days, f.outside.Days = f.inside.Days+1, f.outside.Days+1
