@@ -67,7 +67,7 @@ func (v Report) spendPerDay(f report.HourFigures) string {
 
 // hoursNote is what the figures of a day are counted from.
 func (v Report) hoursNote(f report.HourFigures) string {
-	return format.Count(f.TransactionsCount, "sale", "sales") + ", " + v.Money(f.SpendTotalCents) + ", in " + format.Count(f.Days, "day", "days")
+	return format.Count(f.TransactionsCount, "sale", "sales") + ", " + v.Money(f.SpendTotalCents) + ", on " + format.Count(f.Days, "day", "days")
 }
 
 // hoursInWords says what happened in a promotion's hours: On Tuesdays from 14:00 to 17:00: 12.0 sales a day, 9.0 before 20 May 2026.
