@@ -156,6 +156,7 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages [][]scenario
 		{"by staff member", "/admin/reports/staff"},
 		{"by hour", "/admin/reports/hours"},
 		{"by reward", "/admin/reports/rewards"},
+		{"promotions and levels", "/admin/reports/earning"},
 		{"customers", "/admin/customers"},
 		{"customers from the middle", "/admin/customers?cursor=" + byAge.String()},
 		{"customers by name", "/admin/customers?sort=name"},

@@ -434,6 +434,7 @@ var views = []view{
 	panel("report-hours", "/admin/reports/hours"),
 	panel("report-rewards", "/admin/reports/rewards"),
 	panel("report-coupons", "/admin/reports/coupons"),
+	panel("report-earning", "/admin/reports/earning"),
 	panel("report-points", "/admin/reports/points"),
 	panel("report-points-year", "/admin/reports/points?from=2025-12-01&value=1.00&rate=80").after(click(".statement-steps summary")),
 	{name: "report-points-refused", host: demo.Slug, path: "/admin/reports/points?value=much&rate=101", as: core.Owner, status: http.StatusUnprocessableEntity},

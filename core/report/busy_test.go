@@ -22,6 +22,7 @@ func TestReportsOfOneTenantDoNotDelayAnother(t *testing.T) {
 		"summary":      func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
 		"overview":     func(by core.Actor) error { _, err := reports.Overview(t.Context(), by, report.Range{}); return err },
 		"top":          func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
+		"earning":      func(by core.Actor) error { _, err := reports.Earning(t.Context(), by, report.Selection{}); return err },
 		"coupons":      func(by core.Actor) error { _, err := reports.Coupons(t.Context(), by); return err },
 		"sent coupons": func(by core.Actor) error { _, err := reports.SentCoupons(t.Context(), by, report.Range{}); return err },
 	} {

@@ -67,6 +67,9 @@ func TestNoRecordBreaksASum(t *testing.T) {
 	s.Check(err)
 	same(t, "broken down", []int64{places.Total.PointsAwarded, staff.Total.StampsAwarded, rewards.Total.PointsSpent}, []int64{math.MaxInt64, math.MaxInt64, math.MaxInt64})
 
+	earned := s.earning(report.Selection{Range: june})
+	same(t, "by rule", []int64{earned.Units[0].Total.Awarded, earned.Units[0].Rules[0].Awarded, earned.Units[1].Total.Awarded}, []int64{math.MaxInt64, math.MaxInt64, math.MaxInt64})
+
 	got := s.overview(june)
 	same(t, "the dashboard", got.Current, activity(s.summary(june)))
 	same(t, "outstanding", got.Outstanding, report.Outstanding{Points: math.MaxInt64, Stamps: math.MaxInt64})

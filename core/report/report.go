@@ -67,6 +67,11 @@ func (s *Service) together(ctx context.Context, by core.Actor, readings ...db.Re
 		return err
 	}
 	defer leave()
+	return s.read(ctx, by, readings...)
+}
+
+// read runs statements of a report that the gate has admitted.
+func (s *Service) read(ctx context.Context, by core.Actor, readings ...db.Reading) error {
 	return db.Together(ctx, s.db.Tenant(by), append([]db.Reading{db.OneInto(&struct{ Set string }{}, takeTimeSQL, nil)}, readings...)...)
 }
 

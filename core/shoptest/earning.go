@@ -1,6 +1,7 @@
 package shoptest
 
 import (
+	"cmp"
 	"time"
 
 	"example.com/loyalty/core"
@@ -23,10 +24,10 @@ func (s Shop) Promote(p award.Promotion) int64 {
 	id := Query[int64](s, `
 		insert into loyalty.promotion (tenant_id, name, unit, percent, extra, type_ids, location_ids, category_ids, min_spend_cents, starts_on, ends_on,
 			windows, audience, level_id, birthday_days, limit_times, limit_per, created_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::jsonb, '[]'), $13, $14, $15, $16, $17, now())
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12::jsonb, '[]'), $13, $14, $15, $16, $17, $18)
 		returning id`,
-		s.By.Tenant.ID, "Promotion", p.Unit, p.Percent, p.Extra, p.TypeIDs, p.LocationIDs, p.CategoryIDs, p.MinSpendCents, p.StartsOn, p.EndsOn,
-		append([]award.Window{}, p.Windows...), p.Audience, p.LevelID, p.BirthdayDays, p.LimitTimes, p.LimitPer)
+		s.By.Tenant.ID, cmp.Or(p.Name, "Promotion"), p.Unit, p.Percent, p.Extra, p.TypeIDs, p.LocationIDs, p.CategoryIDs, p.MinSpendCents, p.StartsOn, p.EndsOn,
+		append([]award.Window{}, p.Windows...), p.Audience, p.LevelID, p.BirthdayDays, p.LimitTimes, p.LimitPer, s.DB.Now())
 	s.RulesChanged()
 	return id
 }

@@ -464,6 +464,234 @@ prepare sentCouponsSQL as
   join loyalty.coupon c on c.tenant_id = $2 and c.id = v.coupon_id
   order by c.created_at desc, c.id desc;
 
+-- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
+-- $1=first_ids $2=next_ids $3=tenant_id
+prepare earnedSQL as
+  with sold as (
+    select span.current, sale.*
+    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    cross join lateral (
+      select rule_type as unit, promotion_id, level_id, count(*) as transactions, sum(spend_amount_cents) as spend,
+        sum(award) as issued, sum(base) as base, sum(promotion) as promotion, sum(award - base - promotion) as level,
+        count(*) filter (where capped) as capped_sales,
+        sum(coalesce(base_award, award) + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
+      from loyalty.transaction
+      cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
+      cross join lateral (select least(coalesce(base_award, award), award) as base) b
+      cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+        and status = 'completed'
+        and refunded_cents < greatest(spend_amount_cents, 1)
+      group by rule_type, promotion_id, level_id
+    ) sale
+  )
+  select s.unit, k.kind, coalesce(s.promotion_id, s.level_id) as id,
+    case k.kind
+      when 'promotion' then (select name from loyalty.promotion where tenant_id = $3 and id = s.promotion_id)
+      when 'level' then (select name from loyalty.level where tenant_id = $3 and id = s.level_id)
+    end as name,
+    s.transactions as transactions_count, s.spend as spend_total_cents, s.issued, s.base,
+    case k.kind when 'promotion' then s.promotion when 'level' then s.level else 0 end as added, s.capped_sales, s.capped_off,
+    s.issued_before as previous_issued, s.base_before as previous_base,
+    case k.kind when 'promotion' then s.promotion_before when 'level' then s.level_before else 0 end as previous_added
+  from (
+    select unit, promotion_id, level_id, grouping(promotion_id) as any_promotion, grouping(level_id) as any_level,
+      coalesce(sum(transactions) filter (where current), 0)::bigint as transactions,
+      least(coalesce(sum(spend) filter (where current), 0), 9223372036854775807)::bigint as spend,
+      least(coalesce(sum(issued) filter (where current), 0), 9223372036854775807)::bigint as issued,
+      least(coalesce(sum(base) filter (where current), 0), 9223372036854775807)::bigint as base,
+      least(coalesce(sum(promotion) filter (where current), 0), 9223372036854775807)::bigint as promotion,
+      least(coalesce(sum(level) filter (where current), 0), 9223372036854775807)::bigint as level,
+      coalesce(sum(capped_sales) filter (where current), 0)::bigint as capped_sales,
+      least(coalesce(sum(capped_off) filter (where current), 0), 9223372036854775807)::bigint as capped_off,
+      least(coalesce(sum(issued) filter (where not current), 0), 9223372036854775807)::bigint as issued_before,
+      least(coalesce(sum(base) filter (where not current), 0), 9223372036854775807)::bigint as base_before,
+      least(coalesce(sum(promotion) filter (where not current), 0), 9223372036854775807)::bigint as promotion_before,
+      least(coalesce(sum(level) filter (where not current), 0), 9223372036854775807)::bigint as level_before
+    from sold
+    group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
+  ) s
+  cross join lateral (
+    select case
+      when s.any_promotion = 1 and s.any_level = 1 then 'all'
+      when s.promotion_id is not null then 'promotion'
+      when s.level_id is not null then 'level'
+    end as kind
+  ) k
+  where k.kind is not null
+  order by s.unit, k.kind, id;
+
+-- earnedAtSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
+-- $1=first_ids $2=next_ids $3=tenant_id $4=location
+prepare earnedAtSQL as
+  with sold as (
+    select span.current, sale.*
+    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    cross join lateral (
+      select rule_type as unit, promotion_id, level_id, count(*) as transactions, sum(spend_amount_cents) as spend,
+        sum(award) as issued, sum(base) as base, sum(promotion) as promotion, sum(award - base - promotion) as level,
+        count(*) filter (where capped) as capped_sales,
+        sum(coalesce(base_award, award) + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
+      from loyalty.transaction
+      cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
+      cross join lateral (select least(coalesce(base_award, award), award) as base) b
+      cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
+      where tenant_id = $3
+        and id >= span.first_id
+        and id < span.next_id
+        and status = 'completed'
+        and refunded_cents < greatest(spend_amount_cents, 1)
+        and location_id = $4
+      group by rule_type, promotion_id, level_id
+    ) sale
+  )
+  select s.unit, k.kind, coalesce(s.promotion_id, s.level_id) as id,
+    case k.kind
+      when 'promotion' then (select name from loyalty.promotion where tenant_id = $3 and id = s.promotion_id)
+      when 'level' then (select name from loyalty.level where tenant_id = $3 and id = s.level_id)
+    end as name,
+    s.transactions as transactions_count, s.spend as spend_total_cents, s.issued, s.base,
+    case k.kind when 'promotion' then s.promotion when 'level' then s.level else 0 end as added, s.capped_sales, s.capped_off,
+    s.issued_before as previous_issued, s.base_before as previous_base,
+    case k.kind when 'promotion' then s.promotion_before when 'level' then s.level_before else 0 end as previous_added
+  from (
+    select unit, promotion_id, level_id, grouping(promotion_id) as any_promotion, grouping(level_id) as any_level,
+      coalesce(sum(transactions) filter (where current), 0)::bigint as transactions,
+      least(coalesce(sum(spend) filter (where current), 0), 9223372036854775807)::bigint as spend,
+      least(coalesce(sum(issued) filter (where current), 0), 9223372036854775807)::bigint as issued,
+      least(coalesce(sum(base) filter (where current), 0), 9223372036854775807)::bigint as base,
+      least(coalesce(sum(promotion) filter (where current), 0), 9223372036854775807)::bigint as promotion,
+      least(coalesce(sum(level) filter (where current), 0), 9223372036854775807)::bigint as level,
+      coalesce(sum(capped_sales) filter (where current), 0)::bigint as capped_sales,
+      least(coalesce(sum(capped_off) filter (where current), 0), 9223372036854775807)::bigint as capped_off,
+      least(coalesce(sum(issued) filter (where not current), 0), 9223372036854775807)::bigint as issued_before,
+      least(coalesce(sum(base) filter (where not current), 0), 9223372036854775807)::bigint as base_before,
+      least(coalesce(sum(promotion) filter (where not current), 0), 9223372036854775807)::bigint as promotion_before,
+      least(coalesce(sum(level) filter (where not current), 0), 9223372036854775807)::bigint as level_before
+    from sold
+    group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
+  ) s
+  cross join lateral (
+    select case
+      when s.any_promotion = 1 and s.any_level = 1 then 'all'
+      when s.promotion_id is not null then 'promotion'
+      when s.level_id is not null then 'level'
+    end as kind
+  ) k
+  where k.kind is not null
+  order by s.unit, k.kind, id;
+
+-- knownRulesSQL (core/report/earning.go): The first sale is searched in order of ID, as in Overview.
+-- $1=tenant_id
+prepare knownRulesSQL as
+  select (select id from loyalty.promotion where tenant_id = $1 order by id limit 1) is not null
+      or exists (select from loyalty.level_programme where tenant_id = $1) as has_rules,
+    (select id from loyalty.transaction where tenant_id = $1 order by id limit 1) as first_sale;
+
+-- timedPromotionsSQL (core/report/earning.go): Since when an inactive promotion is off isn't known, so it can't be
+-- compared.
+-- $1=tenant_id $2=to $3=from $4=limit
+prepare timedPromotionsSQL as
+  select id, name, unit, percent, extra, type_ids, location_ids, category_ids, min_spend_cents,
+        starts_on::timestamp at time zone 'UTC' as starts_on, ends_on::timestamp at time zone 'UTC' as ends_on, windows,
+        audience, level_id, birthday_days, limit_times, limit_per, created_at
+  from loyalty.promotion
+  where tenant_id = $1
+    and active
+    and windows <> '[]'
+    and starts_on <= $2::date
+    and coalesce(ends_on, 'infinity') >= $3::date
+  order by starts_on desc, id desc
+  limit $4;
+
+-- promotionHoursSQL (core/report/earning.go), for promotionHours: promotionHours compares the hours of promotions, for a
+-- report that the gate has admitted.
+-- $1=classes $2=first_ids $3=next_ids $4=tenant_id
+prepare promotionHoursSQL as
+  select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
+    least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
+  from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
+  cross join lateral (
+    select rule_type as unit, transaction_type_id as type_id, location_id, count(*) as transactions, sum(spend_amount_cents) as spend
+    from loyalty.transaction
+    where tenant_id = $4
+        and id >= slot.first_id
+        and id < slot.next_id
+        and status = 'completed'
+        and refunded_cents < greatest(spend_amount_cents, 1)
+    group by rule_type, transaction_type_id, location_id
+  ) sold
+  group by slot.class, sold.unit, sold.type_id, sold.location_id;
+
+-- promotionHoursAtSQL (core/report/earning.go), for promotionHours: promotionHours compares the hours of promotions, for
+-- a report that the gate has admitted.
+-- $1=classes $2=first_ids $3=next_ids $4=tenant_id $5=location
+prepare promotionHoursAtSQL as
+  select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
+    least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
+  from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
+  cross join lateral (
+    select rule_type as unit, transaction_type_id as type_id, location_id, count(*) as transactions, sum(spend_amount_cents) as spend
+    from loyalty.transaction
+    where tenant_id = $4
+        and id >= slot.first_id
+        and id < slot.next_id
+        and status = 'completed'
+        and refunded_cents < greatest(spend_amount_cents, 1)
+        and location_id = $5
+    group by rule_type, transaction_type_id, location_id
+  ) sold
+  group by slot.class, sold.unit, sold.type_id, sold.location_id;
+
+-- reportedLevelsSQL (core/report/earning.go)
+-- $1=tenant_id
+prepare reportedLevelsSQL as
+  select id, name, rank, threshold, percent, colour, perks, retired_at is not null as retired
+  from loyalty.level
+  where tenant_id = $1
+  order by rank, id;
+
+-- levelsInForceSQL (core/report/earning.go)
+-- $1=tenant_id
+prepare levelsInForceSQL as
+  select basis, period, year_month as month, year_day as day, drops, starts_on, frozen
+  from loyalty.level_programme
+  where tenant_id = $1
+    and active;
+
+-- levelHoldersSQL (core/report/earning.go): Customers are counted by what a level follows from.
+-- $1=today $2=tenant_id
+prepare levelHoldersSQL as
+  select a.level_id, a.level_by, a.level_year, coalesce(a.level_until < $1::date, false) as ended,
+    coalesce(r.thresholds[width_bucket(a.level_sum, r.thresholds)], 0) as sum,
+    coalesce(r.thresholds[width_bucket(a.level_sum_before, r.thresholds)], 0) as sum_before,
+    count(*) as customers
+  from loyalty.customer c
+  left join loyalty.account a on a.tenant_id = $2 and a.customer_id = c.id
+  cross join (
+    select array_agg(threshold order by threshold) as thresholds
+    from loyalty.level
+    where tenant_id = $2
+      and retired_at is null
+  ) r
+  where c.tenant_id = $2
+    and c.merged_into is null
+    and coalesce(c.phone_key, c.email_key) is not null
+    and exists (select from loyalty.level_programme where tenant_id = $2 and active)
+  group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
+
+-- levelChangesSQL (core/report/earning.go)
+-- $1=tenant_id $2=first_id $3=next_id
+prepare levelChangesSQL as
+  select to_level, reason, count(*) as changes
+  from loyalty.level_change
+  where tenant_id = $1
+    and id >= $2
+    and id < $3
+  group by to_level, reason;
+
 -- accountsSQL (core/report/ending.go)
 -- $1=tenant_id
 prepare accountsSQL as

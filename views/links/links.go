@@ -67,6 +67,9 @@ const (
 	HourReport     = Reports + "/hours"
 	RewardReport   = Reports + "/rewards"
 	CouponReport   = Reports + "/coupons"
+	EarningReport  = Reports + "/earning"
+	PromotionHours = EarningReport + "/hours" // parts of it as files, without the extension
+	LevelReport    = EarningReport + "/levels"
 	PointsReport   = Reports + "/points"
 	LastDays       = PointsReport + "/last-days" // a part of it as a file, without the extension
 

@@ -86,7 +86,7 @@ func TestSummaryReport(t *testing.T) {
 	}
 	wants(t, "the other reports", page.Links(".report-tabs a"), []string{
 		"/admin/reports" + days, "/admin/reports/customers" + days, "/admin/reports/locations" + days, "/admin/reports/staff" + days,
-		"/admin/reports/hours" + days, "/admin/reports/rewards" + days, "/admin/reports/coupons" + days, "/admin/reports/points" + days,
+		"/admin/reports/hours" + days, "/admin/reports/rewards" + days, "/admin/reports/coupons" + days, "/admin/reports/earning" + days, "/admin/reports/points" + days,
 	})
 
 	export := page.Links(".page-header a[download]")
@@ -198,7 +198,7 @@ func TestReportsRefuseWrongDates(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
 	owner := m.signedIn(core.Owner)
-	for _, path := range []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/locations", "/admin/reports/staff", "/admin/reports/hours", "/admin/reports/rewards", "/admin/reports/coupons", "/admin/reports/points"} {
+	for _, path := range []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/locations", "/admin/reports/staff", "/admin/reports/hours", "/admin/reports/rewards", "/admin/reports/coupons", "/admin/reports/earning", "/admin/reports/points"} {
 		for _, c := range []struct{ from, to, field, message string }{
 			{"2026-06-10", "2026-06-01", "to", webtest.Message("To", core.AfterOrEqual("from"))},
 			{"2016-06-10", "2026-06-15", "to", webtest.Message("To", core.WithinDays(3652, "from"))},
@@ -228,6 +228,7 @@ func TestReportsRefuseWrongDates(t *testing.T) {
 	for _, path := range []string{
 		"customers?by=height", "customers?limit=0", "customers?limit=many", "customers?location=9", "?compare=height", "?location=9", "?location=here",
 		"staff?location=9", "hours?location=9", "locations?compare=height", "rewards?compare=height",
+		"earning?location=9", "earning?compare=height",
 		"points?unit=coins", "points?value=much", "points?value=-1", "points?value=1&rate=101", "points?value=1&rate=many",
 	} {
 		a := owner.Ask(http.MethodGet, "/admin/reports/"+path)

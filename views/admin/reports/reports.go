@@ -29,9 +29,10 @@ var (
 	Hours        = Tab{Label: "Hours", Path: links.HourReport, ByPlace: true}
 	Rewards      = Tab{Label: "Rewards", Path: links.RewardReport, Compared: true}
 	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport}
+	Earning      = Tab{Label: "Promotions and levels", Path: links.EarningReport, ByPlace: true, Compared: true}
 	Points       = Tab{Label: "Points", Path: links.PointsReport}
 
-	tabs = []Tab{Summary, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Points}
+	tabs = []Tab{Summary, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Earning, Points}
 )
 
 // file is the path of the report as a file.

@@ -37,6 +37,7 @@ func (h *Handlers) reportRoutes() []route.Route {
 		route.Get(links.RewardReport+".csv", route.Managers, h.rewardCSV).AsFile(),
 		route.Get(links.CouponReport, route.Managers, h.couponReport),
 		route.Get(links.CouponReport+".csv", route.Managers, h.couponCSV).AsFile(),
+		route.Get(links.EarningReport, route.Managers, h.earningReport),
 		route.Get(links.PointsReport, route.Managers, h.pointsReport),
 	}
 }
