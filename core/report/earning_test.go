@@ -23,8 +23,8 @@ func (s shop) earning(sel report.Selection) report.Earning {
 // tuesdays are the afternoons of the first promotion of most tests: 2 June 2026 is a Tuesday.
 var tuesdays = []award.Window{{Days: []award.Weekday{2}, From: 14 * 60, To: 17 * 60}}
 
-// "Of a capped award, reports count the base first, then the promotion, then the level." Voided sales and sales that were refunded in
-// full count nowhere, and each rule has the sales to which it gave something.
+// "Of a capped award, reports count the base first, then the promotion, then the level." Voided sales
+// count nowhere, refunds take nothing off, and each rule has the sales to which it gave something.
 func TestEarningByRule(t *testing.T) {
 	t.Parallel()
 	s, neighbour := newShop(t, "Europe/Stockholm").on("2026-06-01 12:00:00"), newShop(t, "Europe/Stockholm").on("2026-06-01 12:00:00")
@@ -54,11 +54,11 @@ func TestEarningByRule(t *testing.T) {
 	}
 	same(t, "rules", got.Units, []report.UnitEarning{
 		{
-			Unit: ledger.Points, Total: report.RuleEarning{Kind: report.AllRules, TransactionsCount: 5, SpendTotalCents: 370, Awarded: 525},
+			Unit: ledger.Points, Total: report.RuleEarning{Kind: report.AllRules, TransactionsCount: 6, SpendTotalCents: 400, Awarded: 570},
 			Rules: []report.RuleEarning{
-				{Kind: report.OfTypes, TransactionsCount: 5, SpendTotalCents: 370, Awarded: 370},
+				{Kind: report.OfTypes, TransactionsCount: 6, SpendTotalCents: 400, Awarded: 400},
 				{Kind: report.OfPromotion, ID: &happy, Name: new("Double Tuesdays"), TransactionsCount: 2, SpendTotalCents: 150, Awarded: 150},
-				{Kind: report.OfLevel, ID: &levels[1], Name: new("Silver"), TransactionsCount: 2, SpendTotalCents: 60, Awarded: 5},
+				{Kind: report.OfLevel, ID: &levels[1], Name: new("Silver"), TransactionsCount: 3, SpendTotalCents: 90, Awarded: 20},
 			},
 			CappedSales: 1, CappedOff: 25,
 		},
@@ -74,13 +74,13 @@ func TestEarningByRule(t *testing.T) {
 		t.Errorf("up to noon, there were no sales on either day: %+v", next.Units)
 	}
 	over := s.on("2026-06-04 12:00:00").earning(s.selection(t, "2026-06-03", "2026-06-03")).Units[0]
-	wants := map[report.RuleKind]int64{report.OfTypes: 370, report.OfPromotion: 150, report.OfLevel: 5}
+	wants := map[report.RuleKind]int64{report.OfTypes: 400, report.OfPromotion: 150, report.OfLevel: 20}
 	for _, r := range over.Rules {
 		if r.Awarded != 0 || r.PreviousAwarded != wants[r.Kind] {
 			t.Errorf("compared with the whole day before, %s is %+v", r.Kind, r)
 		}
 	}
-	if over.Total.PreviousAwarded != 525 {
+	if over.Total.PreviousAwarded != 570 {
 		t.Errorf("in all before: %d", over.Total.PreviousAwarded)
 	}
 	none := newShop(t, "UTC")
@@ -210,14 +210,14 @@ type storedSale struct {
 	promotionID            *int64
 	levelID, place         *int64
 	kind                   int64
-	spend, refunded        int64
+	spend                  int64
 	capped, completed      bool
 }
 
 func (s shop) storedSales() (all []storedSale) {
 	s.T.Helper()
 	const columns = `(extract(epoch from created_at) * 1000)::bigint, coalesce(points_awarded, stamps_awarded), coalesce(base_award, points_awarded, stamps_awarded),
-		coalesce(promotion_award, 0), coalesce(level_award, 0), spend_amount_cents, refunded_cents, transaction_type_id, coalesce(promotion_id, 0), coalesce(level_id, 0),
+		coalesce(promotion_award, 0), coalesce(level_award, 0), spend_amount_cents, transaction_type_id, coalesce(promotion_id, 0), coalesce(level_id, 0),
 		coalesce(location_id, 0), (status = 'completed')::int::bigint, coalesce(capped, false)::int::bigint, (rule_type = 'points')::int::bigint`
 	some := func(n int64) *int64 {
 		if n == 0 {
@@ -227,19 +227,15 @@ func (s shop) storedSales() (all []storedSale) {
 	}
 	for _, c := range shoptest.QueryAll[[]int64](s.Shop, "select array["+columns+"] from loyalty.transaction where tenant_id = $1", s.By.Tenant.ID) {
 		one := storedSale{
-			at: time.UnixMilli(c[0]).In(s.By.Tenant.TimeZone), unit: "stamps", award: c[1], base: c[2], promotion: c[3], level: c[4], spend: c[5], refunded: c[6], kind: c[7],
-			promotionID: some(c[8]), levelID: some(c[9]), place: some(c[10]), completed: c[11] == 1, capped: c[12] == 1,
+			at: time.UnixMilli(c[0]).In(s.By.Tenant.TimeZone), unit: "stamps", award: c[1], base: c[2], promotion: c[3], level: c[4], spend: c[5], kind: c[6],
+			promotionID: some(c[7]), levelID: some(c[8]), place: some(c[9]), completed: c[10] == 1, capped: c[11] == 1,
 		}
-		if c[13] == 1 {
+		if c[12] == 1 {
 			one.unit = "points"
 		}
 		all = append(all, one)
 	}
 	return all
-}
-
-func (one storedSale) counts() bool {
-	return one.completed && (one.spend == 0 || one.refunded < one.spend)
 }
 
 // parts are what is left of the parts after a cap, in their order.
@@ -308,6 +304,13 @@ func TestEarningIsWhatSalesSay(t *testing.T) {
 		sel.Location = place
 		got := now.earning(sel)
 		checkRules(t, got, sales, from, to, place)
+		summary, err := now.Reports.Compare(t.Context(), s.By, sel)
+		s.Check(err)
+		for _, u := range got.Units {
+			if want := map[ledger.Unit]int64{ledger.Points: summary.Current.PointsAwarded, ledger.Stamps: summary.Current.StampsAwarded}[u.Unit]; u.Total.Awarded != want {
+				t.Errorf("the rules gave %d %s, and the summary says %d", u.Total.Awarded, u.Unit, want)
+			}
+		}
 		checkHours(t, got, sales, promotions, from, to, place)
 	}
 }
@@ -323,7 +326,7 @@ func checkRules(t *testing.T, got report.Earning, sales []storedSale, from, to t
 	want, capped := map[key]sums{}, map[string][2]int64{}
 	for _, one := range sales {
 		day := core.DateOf(one.at, one.at.Location())
-		if !one.counts() || day.Before(from) || day.After(to) || place != nil && core.OrZero(one.place) != *place {
+		if !one.completed || day.Before(from) || day.After(to) || place != nil && core.OrZero(one.place) != *place {
 			continue
 		}
 		add := func(kind report.RuleKind, id, awarded int64) {
@@ -397,7 +400,7 @@ func checkHours(t *testing.T, got report.Earning, sales []storedSale, promotions
 				}
 			}
 			for _, one := range sales {
-				if !one.counts() || one.unit != string(p.Unit) && (p.Unit != "" || one.unit != "points") || place != nil && core.OrZero(one.place) != *place ||
+				if !one.completed || one.unit != string(p.Unit) && (p.Unit != "" || one.unit != "points") || place != nil && core.OrZero(one.place) != *place ||
 					p.LocationIDs != nil && !slices.Contains(p.LocationIDs, core.OrZero(one.place)) {
 					continue
 				}

@@ -483,7 +483,6 @@ prepare earnedSQL as
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
-        and refunded_cents < greatest(spend_amount_cents, 1)
       group by rule_type, promotion_id, level_id
     ) sale
   )
@@ -542,7 +541,6 @@ prepare earnedAtSQL as
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
-        and refunded_cents < greatest(spend_amount_cents, 1)
         and location_id = $4
       group by rule_type, promotion_id, level_id
     ) sale
@@ -589,108 +587,6 @@ prepare knownRulesSQL as
   select (select id from loyalty.promotion where tenant_id = $1 order by id limit 1) is not null
       or exists (select from loyalty.level_programme where tenant_id = $1) as has_rules,
     (select id from loyalty.transaction where tenant_id = $1 order by id limit 1) as first_sale;
-
--- timedPromotionsSQL (core/report/earning.go): Since when an inactive promotion is off isn't known, so it can't be
--- compared.
--- $1=tenant_id $2=to $3=from $4=limit
-prepare timedPromotionsSQL as
-  select id, name, unit, percent, extra, type_ids, location_ids, category_ids, min_spend_cents,
-        starts_on::timestamp at time zone 'UTC' as starts_on, ends_on::timestamp at time zone 'UTC' as ends_on, windows,
-        audience, level_id, birthday_days, limit_times, limit_per, created_at
-  from loyalty.promotion
-  where tenant_id = $1
-    and active
-    and windows <> '[]'
-    and starts_on <= $2::date
-    and coalesce(ends_on, 'infinity') >= $3::date
-  order by starts_on desc, id desc
-  limit $4;
-
--- promotionHoursSQL (core/report/earning.go), for promotionHours: promotionHours compares the hours of promotions, for a
--- report that the gate has admitted.
--- $1=classes $2=first_ids $3=next_ids $4=tenant_id
-prepare promotionHoursSQL as
-  select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
-    least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
-  from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
-  cross join lateral (
-    select rule_type as unit, transaction_type_id as type_id, location_id, count(*) as transactions, sum(spend_amount_cents) as spend
-    from loyalty.transaction
-    where tenant_id = $4
-        and id >= slot.first_id
-        and id < slot.next_id
-        and status = 'completed'
-        and refunded_cents < greatest(spend_amount_cents, 1)
-    group by rule_type, transaction_type_id, location_id
-  ) sold
-  group by slot.class, sold.unit, sold.type_id, sold.location_id;
-
--- promotionHoursAtSQL (core/report/earning.go), for promotionHours: promotionHours compares the hours of promotions, for
--- a report that the gate has admitted.
--- $1=classes $2=first_ids $3=next_ids $4=tenant_id $5=location
-prepare promotionHoursAtSQL as
-  select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
-    least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
-  from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
-  cross join lateral (
-    select rule_type as unit, transaction_type_id as type_id, location_id, count(*) as transactions, sum(spend_amount_cents) as spend
-    from loyalty.transaction
-    where tenant_id = $4
-        and id >= slot.first_id
-        and id < slot.next_id
-        and status = 'completed'
-        and refunded_cents < greatest(spend_amount_cents, 1)
-        and location_id = $5
-    group by rule_type, transaction_type_id, location_id
-  ) sold
-  group by slot.class, sold.unit, sold.type_id, sold.location_id;
-
--- reportedLevelsSQL (core/report/earning.go)
--- $1=tenant_id
-prepare reportedLevelsSQL as
-  select id, name, rank, threshold, percent, colour, perks, retired_at is not null as retired
-  from loyalty.level
-  where tenant_id = $1
-  order by rank, id;
-
--- levelsInForceSQL (core/report/earning.go)
--- $1=tenant_id
-prepare levelsInForceSQL as
-  select basis, period, year_month as month, year_day as day, drops, starts_on, frozen
-  from loyalty.level_programme
-  where tenant_id = $1
-    and active;
-
--- levelHoldersSQL (core/report/earning.go): Customers are counted by what a level follows from.
--- $1=today $2=tenant_id
-prepare levelHoldersSQL as
-  select a.level_id, a.level_by, a.level_year, coalesce(a.level_until < $1::date, false) as ended,
-    coalesce(r.thresholds[width_bucket(a.level_sum, r.thresholds)], 0) as sum,
-    coalesce(r.thresholds[width_bucket(a.level_sum_before, r.thresholds)], 0) as sum_before,
-    count(*) as customers
-  from loyalty.customer c
-  left join loyalty.account a on a.tenant_id = $2 and a.customer_id = c.id
-  cross join (
-    select array_agg(threshold order by threshold) as thresholds
-    from loyalty.level
-    where tenant_id = $2
-      and retired_at is null
-  ) r
-  where c.tenant_id = $2
-    and c.merged_into is null
-    and coalesce(c.phone_key, c.email_key) is not null
-    and exists (select from loyalty.level_programme where tenant_id = $2 and active)
-  group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
-
--- levelChangesSQL (core/report/earning.go)
--- $1=tenant_id $2=first_id $3=next_id
-prepare levelChangesSQL as
-  select to_level, reason, count(*) as changes
-  from loyalty.level_change
-  where tenant_id = $1
-    and id >= $2
-    and id < $3
-  group by to_level, reason;
 
 -- accountsSQL (core/report/ending.go)
 -- $1=tenant_id
@@ -836,6 +732,53 @@ prepare hoursAtSQL as
   ) sold
   where sold.transactions > 0
   group by cube (slot.weekday, slot.hour);
+
+-- reportedLevelsSQL (core/report/level_moves.go)
+-- $1=tenant_id
+prepare reportedLevelsSQL as
+  select id, name, rank, threshold, percent, colour, perks, retired_at is not null as retired
+  from loyalty.level
+  where tenant_id = $1
+  order by rank, id;
+
+-- levelsInForceSQL (core/report/level_moves.go)
+-- $1=tenant_id
+prepare levelsInForceSQL as
+  select basis, period, year_month as month, year_day as day, drops, starts_on, frozen
+  from loyalty.level_programme
+  where tenant_id = $1
+    and active;
+
+-- levelHoldersSQL (core/report/level_moves.go): Customers are counted by what a level follows from.
+-- $1=today $2=tenant_id
+prepare levelHoldersSQL as
+  select a.level_id, a.level_by, a.level_year, coalesce(a.level_until < $1::date, false) as ended,
+    coalesce(r.thresholds[width_bucket(a.level_sum, r.thresholds)], 0) as sum,
+    coalesce(r.thresholds[width_bucket(a.level_sum_before, r.thresholds)], 0) as sum_before,
+    count(*) as customers
+  from loyalty.customer c
+  left join loyalty.account a on a.tenant_id = $2 and a.customer_id = c.id
+  cross join (
+    select array_agg(threshold order by threshold) as thresholds
+    from loyalty.level
+    where tenant_id = $2
+      and retired_at is null
+  ) r
+  where c.tenant_id = $2
+    and c.merged_into is null
+    and coalesce(c.phone_key, c.email_key) is not null
+    and exists (select from loyalty.level_programme where tenant_id = $2 and active)
+  group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
+
+-- levelChangesSQL (core/report/level_moves.go)
+-- $1=tenant_id $2=first_id $3=next_id
+prepare levelChangesSQL as
+  select to_level, reason, count(*) as changes
+  from loyalty.level_change
+  where tenant_id = $1
+    and id >= $2
+    and id < $3
+  group by to_level, reason;
 
 -- countedOverviewSQL (core/report/overview.go), for Overview: Overview returns the dashboard's figures, for managers and
 -- owners.
@@ -1138,6 +1081,59 @@ prepare costsSQL as
     order by cost_cents::numeric / units desc
     limit 1
   );
+
+-- timedPromotionsSQL (core/report/promotion_hours.go): Since when an inactive promotion is off isn't known, so it can't
+-- be compared.
+-- $1=tenant_id $2=to $3=from $4=limit
+prepare timedPromotionsSQL as
+  select id, name, unit, percent, extra, type_ids, location_ids, category_ids, min_spend_cents,
+        starts_on::timestamp at time zone 'UTC' as starts_on, ends_on::timestamp at time zone 'UTC' as ends_on, windows,
+        audience, level_id, birthday_days, limit_times, limit_per, created_at
+  from loyalty.promotion
+  where tenant_id = $1
+    and active
+    and windows <> '[]'
+    and starts_on <= $2::date
+    and coalesce(ends_on, 'infinity') >= $3::date
+  order by starts_on desc, id desc
+  limit $4;
+
+-- promotionHoursSQL (core/report/promotion_hours.go), for promotionHours: promotionHours compares the hours of
+-- promotions, for a report that the gate has admitted.
+-- $1=classes $2=first_ids $3=next_ids $4=tenant_id
+prepare promotionHoursSQL as
+  select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
+    least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
+  from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
+  cross join lateral (
+    select rule_type as unit, transaction_type_id as type_id, location_id, count(*) as transactions, sum(spend_amount_cents) as spend
+    from loyalty.transaction
+    where tenant_id = $4
+        and id >= slot.first_id
+        and id < slot.next_id
+        and status = 'completed'
+    group by rule_type, transaction_type_id, location_id
+  ) sold
+  group by slot.class, sold.unit, sold.type_id, sold.location_id;
+
+-- promotionHoursAtSQL (core/report/promotion_hours.go), for promotionHours: promotionHours compares the hours of
+-- promotions, for a report that the gate has admitted.
+-- $1=classes $2=first_ids $3=next_ids $4=tenant_id $5=location
+prepare promotionHoursAtSQL as
+  select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
+    least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
+  from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
+  cross join lateral (
+    select rule_type as unit, transaction_type_id as type_id, location_id, count(*) as transactions, sum(spend_amount_cents) as spend
+    from loyalty.transaction
+    where tenant_id = $4
+        and id >= slot.first_id
+        and id < slot.next_id
+        and status = 'completed'
+        and location_id = $5
+    group by rule_type, transaction_type_id, location_id
+  ) sold
+  group by slot.class, sold.unit, sold.type_id, sold.location_id;
 
 -- auditedActorsSQL (core/report/recent.go): Uses the index of subjects, and also returns other actions on them.
 -- $1=tenant_id $2=subjects

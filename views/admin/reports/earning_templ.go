@@ -361,7 +361,7 @@ func rulesCard(v Report, e report.Earning, u report.UnitEarning) templ.Component
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, ", without those that were refunded in full. Other refunds aren’t taken off. If a cap reduced an award, the base counts first, then the promotion, then the level.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, ". Refunds aren’t taken off. If a cap reduced an award, the base counts first, then the promotion, then the level.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

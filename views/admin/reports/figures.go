@@ -26,7 +26,7 @@ func relativeChange(now, then int64) (string, ui.Trend) {
 	switch {
 	case then <= 0:
 		return "", ui.Level
-	case now == then:
+	case format.Percent(max(now, then)-min(now, then), then) == format.Percent(0, then):
 		return "0%", ui.Level
 	case now/10 >= then:
 		return format.Number(now/then) + "×", ui.Up
