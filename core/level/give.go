@@ -158,6 +158,14 @@ func (c *OfCustomer) ReachedBy(sale core.ID) *award.Level {
 	return nil
 }
 
+// Lacking returns a level that something asks for (nil: none) if the customer has neither it nor a higher one, or else nil.
+func (c *OfCustomer) Lacking(least *int64) *award.Level {
+	if c == nil {
+		return nil
+	}
+	return c.Progress.Lacking(c.Levels.Find(least))
+}
+
 // Find returns a customer's level by the levels of transaction.RulesNow: without levels, nothing and in no round trip. core.ErrNotFound:
 // there is no such customer.
 func (s *Service) Find(ctx context.Context, by core.Actor, levels award.Levels, id core.ID) (OfCustomer, error) {

@@ -20,6 +20,7 @@ type Card struct {
 	Ready    []CardReward // affordable now
 	Vouchers []CardVoucher
 	Next     []CardReward // not affordable yet
+	Barred   []CardReward // the customer can't have them, whatever they can afford
 
 	PicturePath string
 	PrintPath   string
@@ -99,6 +100,7 @@ type CardReward struct {
 	Picture string // its address; "" for none
 	Cost    string // "80 points"
 	ToGo    string // "76 to go"
+	Why     string // "For Gold and above"; "": the customer can have it
 }
 
 // CardVoucher is a voucher on a card.

@@ -380,11 +380,13 @@ func voucherUse(by core.Actor, d draft, v coupon.ShownVoucher) views.Use {
 	return u
 }
 
-// rewardUses lists the rewards that the customer can afford, less those already chosen.
+// rewardUses lists the rewards that the customer can afford, less those already chosen. Those that they can't have all the same
+// come last, and say why.
 func rewardUses(d draft, w walkin.Card) (list []views.Use) {
+	var barred []views.Use
 	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
 	for _, r := range w.Rewards {
-		if slices.Contains(d.rewards, r.ID) {
+		if slices.Contains(d.rewards, r.ID) && r.Barrier == nil {
 			unit, cost := r.Price()
 			left[unit] -= cost
 		}
@@ -395,6 +397,11 @@ func rewardUses(d draft, w walkin.Card) (list []views.Use) {
 		}
 		unit, cost := r.Price()
 		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: format.Units(cost, unit), Picture: links.RewardPicture(r.ID, r.Picture)}
+		if r.Barrier != nil {
+			u.Why = format.Barrier(*r.Barrier)
+			barred = append(barred, u)
+			continue
+		}
 		if unit == ledger.Stamps {
 			u.Stamps = cost
 		} else {
@@ -404,7 +411,7 @@ func rewardUses(d draft, w walkin.Card) (list []views.Use) {
 		u.Disabled = !u.Checked && cost > left[unit] && len(d.rewards) > 0
 		list = append(list, u)
 	}
-	return list
+	return append(list, barred...)
 }
 
 // benefit describes a voucher: its name, its worth, and what the cashier must do without a sale, if anything.
