@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 )
@@ -43,4 +44,39 @@ func TestARewardSaysWhatItAsksFor(t *testing.T) {
 
 	edit(reward.Edit{StartsOn: core.Optional[time.Time]{Set: true}, EndsOn: core.Set(today.AddDate(0, 0, -1))})
 	redeem().is(t, 422, refused("reward-not-available", "This reward was available until "+today.AddDate(0, 0, -1).Format("2 January 2006")+"."))
+}
+
+// A voucher is refused to customers below the tier of its coupon, after it could have expired and before the coupon's limit. Looking it up says so.
+func TestAVoucherOfATier(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.fill("{anna} {points}")
+	s.levels()
+	gold := s.gold()
+	of := func(most *int64) (coupon.Coupon, string) {
+		made := s.Coupon(coupon.New{Name: "Gold days", BenefitType: "points", BenefitValue: new(int64(5)), MinLevelID: &gold, MaxRedemptions: most})
+		return made, "/api/v1/vouchers/" + s.Voucher(made.ID, s.id("{anna}")).String()
+	}
+	redeem := func(path string) answer {
+		return s.call("POST", "/api/v1/coupons/"+path[len("/api/v1/vouchers/"):]+"/redeem", s.token, "")
+	}
+	made, path := of(nil)
+	const sentence = "This voucher is for Gold and above."
+	s.call("GET", "/api/v1/coupons/"+made.ID.String(), s.token, "").has(t, 200, `"min_tier_id":`+strconv.FormatInt(gold, 10))
+	s.call("GET", path, s.token, "").has(t, 200, `"redeemable":false`, `"not_redeemable":{"code":"voucher-not-available","detail":"`+sentence+`"}`)
+	redeem(path).is(t, 422, refused("voucher-not-available", sentence))
+	s.must(s.Coupons.SetActive(t.Context(), s.By, made.ID, false))
+	redeem(path).has(t, 422, `"coupon-inactive"`)
+	s.must(s.Coupons.SetActive(t.Context(), s.By, made.ID, true))
+
+	_, full := of(new(int64(1)))
+	s.Exec("update loyalty.coupon set redemptions_count = 1 where tenant_id = $1 and max_redemptions = 1", s.By.Tenant.ID)
+	redeem(full).has(t, 422, `"voucher-not-available"`)
+
+	s.call("POST", "/api/v1/transactions", s.token, soldToAnna).has(t, 201, `"points_awarded":12`)
+	s.call("POST", "/api/v1/transactions", s.token, soldToAnna).has(t, 201, `"points_awarded":12`)
+	redeem(full).has(t, 422, `"coupon-cap-reached"`)
+	s.call("GET", path, s.token, "").has(t, 200, `"redeemable":true,"not_redeemable":null`)
+	redeem(path).has(t, 200, `"status":"redeemed"`)
+	redeem(path).has(t, 422, `"voucher-redeemed"`)
 }

@@ -35,23 +35,10 @@ func (t Terms) read(check *core.Check) Terms {
 	return t
 }
 
-const levelSQL = `
-	select exists (
-		select
-		from loyalty.level
-		where tenant_id = @tenant_id
-			and id = @level
-			and retired_at is null
-	)`
-
-// checkLevel refuses a level that the business doesn't have, or that can't be reached any more. One that the reward asks for
-// already stays.
+// checkLevel refuses a level that the reward can't ask for.
 func (t Terms) checkLevel(ctx context.Context, tx *db.Tx, old Terms) error {
-	if t.MinLevelID == nil || old.MinLevelID != nil && *old.MinLevelID == *t.MinLevelID {
-		return nil
-	}
-	exists, err := db.One[bool](ctx, tx, levelSQL, db.Args{"level": *t.MinLevelID})
-	if err == nil && !exists {
+	can, err := level.CanAsk(ctx, tx, t.MinLevelID, old.MinLevelID)
+	if err == nil && !can {
 		err = core.Invalid(core.Fields{"min_level_id": {core.InvalidChoice}})
 	}
 	return err

@@ -21,7 +21,7 @@ type Card struct {
 	customer.Customer
 	Pending  []Pending             // the oldest first, at most 50
 	Rewards  []Offered             // active, in stock and not over, the cheapest of each unit first, at most 50
-	Vouchers []coupon.ShownVoucher // that can be redeemed, the first to expire first, at most 50
+	Vouchers []coupon.ShownVoucher // that can be redeemed, unless the customer lacks their level; the first to expire first, at most 50
 	Level    *level.OfCustomer     // with its newest change; nil: there are no levels
 	Expiring []ledger.Ending       // with the days to show (ledger.Shown); nil if nothing ends at the business
 }
@@ -162,6 +162,9 @@ func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, er
 	c.Level = held.OfCustomer(today)
 	for i, r := range c.Rewards {
 		c.Rewards[i].Barrier = r.Terms.Barrier(today, c.Level.Lacking(r.MinLevelID), r.Used)
+	}
+	for i, v := range c.Vouchers {
+		c.Vouchers[i].Lacking = c.Level.Lacking(v.MinLevelID)
 	}
 	return c, nil
 }

@@ -537,18 +537,6 @@ prepare redemptionDetailSQL as
   where d.tenant_id = $1
     and d.id = $5;
 
--- levelSQL (core/reward/terms.go), for checkLevel: checkLevel refuses a level that the business doesn't have, or that
--- can't be reached any more.
--- $1=tenant_id $2=level
-prepare levelSQL as
-  select exists (
-    select
-    from loyalty.level
-    where tenant_id = $1
-      and id = $2
-      and retired_at is null
-  );
-
 -- usedSQL (core/reward/terms.go), for admit: admit refuses a customer whose level is too low, or who has redeemed the
 -- reward as often as they can.
 -- $1=tenant_id $2=customer $3=reward

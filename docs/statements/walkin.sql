@@ -401,7 +401,7 @@ prepare usableVouchersSQL as
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
-    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(r.stock = 0, false) as out_of_stock, c.min_level_id,
     coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
@@ -426,7 +426,7 @@ prepare usedVouchersSQL as
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
-    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(r.stock = 0, false) as out_of_stock, c.min_level_id,
     coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id

@@ -20,7 +20,10 @@ type Card struct {
 	Ready    []CardReward // affordable now
 	Vouchers []CardVoucher
 	Next     []CardReward // not affordable yet
-	Barred   []CardReward // the customer can't have them, whatever they can afford
+
+	// What the customer can't have, whatever they can afford.
+	Barred         []CardReward
+	BarredVouchers []CardVoucher
 
 	PicturePath string
 	PrintPath   string
@@ -40,6 +43,11 @@ func (b Balance) size() string {
 		return "medium"
 	}
 	return "small"
+}
+
+// offers reports whether the card has rewards or vouchers.
+func (v Card) offers() bool {
+	return len(v.Pending)+len(v.Ready)+len(v.Vouchers)+len(v.Next)+len(v.Barred)+len(v.BarredVouchers) > 0
 }
 
 // CardLevel is the level of the customer.
@@ -108,6 +116,7 @@ type CardVoucher struct {
 	Path string
 	Name string // "€ 5.00 off your order"
 	Note string // "Voucher, until 31 Dec 2026"
+	Why  string // "For Gold and above"; "": the customer can use it
 }
 
 // Print is the page for printing a card.

@@ -220,6 +220,11 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		if voucher.ExpiresAt != nil {
 			w.Note += ", until " + format.LastDay(*voucher.ExpiresAt, d.TimeZone)
 		}
+		if voucher.Lacking != nil {
+			w.Why = format.ForLevel(voucher.Lacking.Name)
+			v.BarredVouchers = append(v.BarredVouchers, w)
+			continue
+		}
 		v.Vouchers = append(v.Vouchers, w)
 	}
 	if page.IsFragment(c) {

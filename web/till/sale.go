@@ -155,7 +155,7 @@ func (t *Till) outcomeOf(c echo.Context, d draft, w walkin.Card, types []transac
 	}
 	for _, v := range w.Vouchers {
 		switch {
-		case !slices.Contains(d.vouchers, v.ID):
+		case !d.uses(v):
 		case v.BenefitType == coupon.Points:
 			o.after[ledger.Points] += *v.BenefitValue
 		case v.BenefitType == coupon.Stamps:
