@@ -48,6 +48,7 @@ type couponResource struct {
 	VoucherValidDays *int64          `json:"voucher_valid_days"`
 	Active           bool            `json:"active"`
 	CreatedAt        stamp           `json:"created_at"`
+	MinTierID        *int64          `json:"min_tier_id"` // null: all customers
 }
 
 func newCouponResource(c coupon.Coupon) couponResource {
@@ -55,7 +56,7 @@ func newCouponResource(c coupon.Coupon) couponResource {
 		ULID: c.ID, Name: c.Name, Description: c.Description, Benefit: newBenefitResource(c.Benefit),
 		MaxPerCustomer: c.MaxPerCustomer, MaxRedemptions: c.MaxRedemptions, RedemptionsCount: c.RedemptionsCount,
 		StartsAt: optionalStamp(c.StartsAt), ExpiresAt: optionalStamp(c.ExpiresAt), VoucherValidDays: c.VoucherValidDays,
-		Active: c.Active, CreatedAt: stamp(c.CreatedAt),
+		Active: c.Active, CreatedAt: stamp(c.CreatedAt), MinTierID: c.MinLevelID,
 	}
 }
 

@@ -30,7 +30,7 @@ const (
 // couponOf is the JSON of a coupon without limits.
 func couponOf(ulid, name, benefit string, redeemed string) string {
 	return `{"ulid":"` + ulid + `","name":"` + name + `","description":null,"benefit":` + benefit + `,"max_per_customer":1,"max_redemptions":null,` +
-		`"redemptions_count":` + redeemed + `,"starts_at":null,"expires_at":null,"voucher_valid_days":null,"active":true,"created_at":"<time>"}`
+		`"redemptions_count":` + redeemed + `,"starts_at":null,"expires_at":null,"voucher_valid_days":null,"active":true,"created_at":"<time>","min_tier_id":null}`
 }
 
 // voucher is the JSON of a redeemed voucher of Anna.

@@ -19,12 +19,18 @@ type rewardResource struct {
 	ValueCents  *int64  `json:"value_cents"`
 	Active      bool    `json:"active"`
 	CreatedAt   stamp   `json:"created_at"`
+
+	MinTierID      *int64 `json:"min_tier_id"`      // null: all customers
+	MaxPerCustomer *int64 `json:"max_per_customer"` // null: no limit
+	StartsOn       *day   `json:"starts_on"`
+	EndsOn         *day   `json:"ends_on"`
 }
 
 func newRewardResource(r reward.Reward) rewardResource {
 	return rewardResource{
 		ULID: r.ID, Name: r.Name, Description: r.Description, PointsCost: r.PointsCost, StampsCost: r.StampsCost,
 		Stock: r.Stock, ValueCents: r.ValueCents, Active: r.Active, CreatedAt: stamp(r.CreatedAt),
+		MinTierID: r.MinLevelID, MaxPerCustomer: r.MaxPerCustomer, StartsOn: optionalDay(r.StartsOn), EndsOn: optionalDay(r.EndsOn),
 	}
 }
 

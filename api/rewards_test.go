@@ -17,6 +17,9 @@ func redemption(ulid, state, reward, points, stamps, fulfilled, voided string) s
 		`,"stamps_spent":` + stamps + `,"created_at":"<time>","fulfilled_at":` + fulfilled + `,"voided_at":` + voided + `}`
 }
 
+// noTerms are the members of a reward that everyone can redeem at any time.
+const noTerms = `"min_tier_id":null,"max_per_customer":null,"starts_on":null,"ends_on":null`
+
 const (
 	listsRewards     = "| GET | /api/v1/rewards | rewards:read | - | List of active rewards. |"
 	redeems          = "| POST | /api/v1/redemptions | rewards:read | Identifies the customer and the reward. | Redemption in state pending. Deducts points. |"
@@ -45,13 +48,13 @@ func TestRewards(t *testing.T) {
 			says: listsRewards, also: []string{"Reward record fields (beyond being listed as active, having a stock that can run out, and a points cost): not shown."}, method: "GET", path: "/rewards", auth: "rewards:read", status: 200,
 			before: func(s *shop) { s.fill("{withdrawn} {espresso}") },
 			want: `{"data":[{"ulid":"{espresso}","name":"Espresso","description":null,"points_cost":10,"stamps_cost":null,"stock":3,"value_cents":null,"active":true,` +
-				`"created_at":"<time>"}],"links":{"first":null,"last":null,"prev":null,"next":null},` +
+				`"created_at":"<time>",` + noTerms + `}],"links":{"first":null,"last":null,"prev":null,"next":null},` +
 				`"meta":{"path":"https://{host}/api/v1/rewards","per_page":15,"next_cursor":null,"prev_cursor":null}}`,
 		},
 		{
 			says: rewardFields, with: "stamps, and as many as are wanted", method: "GET", path: "/rewards", before: func(s *shop) { s.fill("{tenth_coffee}") }, status: 200,
 			want: `{"data":[{"ulid":"{tenth_coffee}","name":"Tenth coffee","description":"On us.","points_cost":null,"stamps_cost":9,"stock":null,"value_cents":null,"active":true,` +
-				`"created_at":"<time>"}],<anything>}`,
+				`"created_at":"<time>",` + noTerms + `}],<anything>}`,
 		},
 		{
 			says: redeems, also: []string{"| (none) | POST /redemptions | Enough points; reward in stock | pending | Points are deducted atomically with creation. |", notShown}, method: "POST", path: "/redemptions", auth: "rewards:read", before: func(s *shop) { s.fill("{sale}") },
@@ -134,7 +137,7 @@ func TestAReward(t *testing.T) {
 		{
 			with: "a reward", method: "GET", path: "/rewards/{tenth_coffee}", auth: "rewards:read", before: worth, status: 200,
 			want: one(`{"ulid":"{tenth_coffee}","name":"Tenth coffee","description":"On us.","points_cost":null,"stamps_cost":9,"stock":null,"value_cents":420,` +
-				`"active":true,"created_at":"<time>"}`),
+				`"active":true,"created_at":"<time>",` + noTerms + `}`),
 		},
 		{with: "withdrawn", method: "GET", path: "/rewards/{withdrawn}", status: 200, want: `{"data":{"ulid":"{withdrawn}",<anything>"active":false,<anything>}}`},
 		{with: "unknown", method: "GET", path: "/rewards/{missing}", status: 404, want: notFound},

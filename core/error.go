@@ -64,6 +64,13 @@ func Refuse(code, message string) *Error {
 	return &Error{Kind: KindRule, Code: code, Message: message}
 }
 
+// Saying returns the refusal in another sentence, one that names what was refused.
+func (e *Error) Saying(message string) *Error {
+	said := *e
+	said.Message = message
+	return &said
+}
+
 // Invalid returns the refusal of fields.
 func Invalid(f Fields) *Error {
 	return &Error{Kind: KindInvalid, Message: "The given data was invalid.", Fields: maps.Clone(f)}

@@ -398,6 +398,15 @@ type Progress struct {
 	Keeps bool       // this year's sum has earned the level again
 }
 
+// Lacking returns a level that something asks for, if the customer has neither it nor a higher one, or else nil. Nothing asks for a
+// level where there are none.
+func (p *Progress) Lacking(least *Level) *Level {
+	if p == nil || least == nil || p.Level.Rank >= least.Rank {
+		return nil
+	}
+	return least
+}
+
 // Progress returns a customer's level as of a day; nil if the business has none.
 func (l Levels) Progress(s ledger.Standing, today time.Time) *Progress {
 	if !l.Exist() {

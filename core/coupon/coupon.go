@@ -3,6 +3,7 @@
 package coupon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 )
@@ -49,6 +51,8 @@ type Coupon struct {
 	StartsAt         *time.Time // not sent before
 	ExpiresAt        *time.Time // not sent after, and the latest expiry of its vouchers
 	VoucherValidDays *int64
+	MinLevelID       *int64  // the lowest level whose customers can redeem its vouchers; nil: all
+	LevelName        *string // of MinLevelID
 	Active           bool
 	CreatedAt        time.Time
 }
@@ -65,6 +69,7 @@ type New struct {
 	StartsAt         *time.Time
 	ExpiresAt        *time.Time
 	VoucherValidDays *int64
+	MinLevelID       *int64
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -82,6 +87,7 @@ func (n New) read(check *core.Check) Coupon {
 		Description:    check.OptionalText("description", &n.Description, maxDescription),
 		MaxPerCustomer: 1, MaxRedemptions: n.MaxRedemptions,
 		StartsAt: n.StartsAt, ExpiresAt: n.ExpiresAt, VoucherValidDays: n.VoucherValidDays,
+		MinLevelID: n.MinLevelID,
 	}
 	if n.MaxPerCustomer != nil {
 		c.MaxPerCustomer = check.Integer("max_per_customer", n.MaxPerCustomer, 1, maxNumber)
@@ -166,7 +172,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New, once *core.Once
 		if c.ExpiresAt != nil && !c.ExpiresAt.After(tx.Now) && check.OK("expires_at") {
 			check.Add("expires_at", core.MustBeFuture)
 		}
-		if err := checkReward(ctx, tx, check, c.Benefit); err != nil {
+		if err := cmp.Or(checkReward(ctx, tx, check, c.Benefit), c.checkLevel(ctx, tx, check, nil)); err != nil {
 			return Coupon{}, err
 		}
 		if err := check.Err(); err != nil {
@@ -191,6 +197,15 @@ func checkReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) e
 	if errors.Is(err, core.ErrNotFound) {
 		check.Add("benefit_reward_ulid", core.InvalidChoice)
 		return nil
+	}
+	return err
+}
+
+// checkLevel checks that the coupon can ask for its level.
+func (c Coupon) checkLevel(ctx context.Context, tx *db.Tx, check *core.Check, before *int64) error {
+	can, err := level.CanAsk(ctx, tx, c.MinLevelID, before)
+	if !can && check.OK("min_level_id") {
+		check.Add("min_level_id", core.InvalidChoice)
 	}
 	return err
 }
@@ -225,17 +240,21 @@ func (c Coupon) args() db.Args {
 		"name": c.Name, "description": c.Description,
 		"benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward": c.BenefitRewardID,
 		"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions, "starts_at": c.StartsAt,
-		"expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays,
+		"expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays, "min_level": c.MinLevelID,
 	}
 }
 
 // facts returns what the audit log says about a coupon.
 func (c Coupon) facts() map[string]any {
-	return map[string]any{
+	facts := map[string]any{
 		"name": c.Name, "description": c.Description, "benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward_ulid": c.BenefitRewardID,
 		"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions,
 		"starts_at": c.StartsAt, "expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays, "active": c.Active,
 	}
+	if c.LevelName != nil {
+		facts["level"] = c.LevelName
+	}
+	return facts
 }
 
 // State says whether a coupon can be used, at the moment it is read.

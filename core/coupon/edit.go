@@ -24,6 +24,7 @@ type Edit struct {
 	StartsAt         core.Optional[time.Time] // null: at once
 	ExpiresAt        core.Optional[time.Time] // null: never
 	VoucherValidDays core.Optional[int64]     // null: as long as the coupon
+	MinLevelID       core.Optional[int64]     // null: all customers; after the first send, nothing else
 	Active           core.Optional[bool]
 
 	Malformed core.Fields // what the front end could not read
@@ -40,6 +41,7 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 		BenefitType: core.OrZero(e.BenefitType.Or(new(string(old.BenefitType)))), BenefitValue: e.BenefitValue.Or(old.BenefitValue),
 		BenefitRewardID: e.BenefitRewardID.Or(old.BenefitRewardID), MaxPerCustomer: most, MaxRedemptions: e.MaxRedemptions.Or(old.MaxRedemptions),
 		StartsAt: e.StartsAt.Or(old.StartsAt), ExpiresAt: e.ExpiresAt.Or(old.ExpiresAt), VoucherValidDays: e.VoucherValidDays.Or(old.VoucherValidDays),
+		MinLevelID: e.MinLevelID.Or(old.MinLevelID),
 	}.read(check)
 	if c.MaxRedemptions != nil && *c.MaxRedemptions < old.RedemptionsCount && check.OK("max_redemptions") {
 		check.Add("max_redemptions", core.Violation{Rule: "min_redeemed", Limit: old.RedemptionsCount})
@@ -61,6 +63,9 @@ func sentViolations(old, now Coupon) core.Fields {
 	if now.MaxPerCustomer < old.MaxPerCustomer {
 		fields.Add("max_per_customer", core.Violation{Rule: "min_sent", Limit: old.MaxPerCustomer})
 	}
+	if now.MinLevelID != nil && (old.MinLevelID == nil || *old.MinLevelID != *now.MinLevelID) {
+		fields.Add("min_level_id", core.Violation{Rule: "fixed_after_sending"})
+	}
 	return fields
 }
 
@@ -73,8 +78,8 @@ type editable struct {
 	Sent bool
 }
 
-// Edit changes the fields that are set. After the first send, the benefit can't change and the limit
-// per customer can't be lowered, because customers were told.
+// Edit changes the fields that are set. After the first send, the benefit can't change, the limit
+// per customer can't be lowered and a level can only be removed, because customers were told.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Coupon, error) {
 	return db.In(ctx, s.db.TenantAs(by, core.Manager), func(tx *db.Tx) (Coupon, error) {
 		// Locked: the audit log must have the values that this edit replaces.
@@ -94,6 +99,9 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 			if err := checkReward(ctx, tx, check, c.Benefit); err != nil {
 				return Coupon{}, err
 			}
+		}
+		if err := c.checkLevel(ctx, tx, check, old.MinLevelID); err != nil {
+			return Coupon{}, err
 		}
 		if err := check.Err(); err != nil {
 			return Coupon{}, err

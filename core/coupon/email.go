@@ -32,6 +32,7 @@ type VoucherEmail struct {
 	Benefit    Benefit
 	RewardName *string    // of a reward benefit
 	ExpiresAt  *time.Time // nil: never
+	LevelName  *string    // the lowest level whose customers can redeem it; nil: all
 
 	// The tokens of the links to the voucher and to unsubscribing; "" in a sample.
 	Voucher     string
@@ -60,7 +61,7 @@ func (s *Service) sampleEmail(ctx context.Context, by core.Actor, coupon core.ID
 	firstName, _, _ := strings.Cut(by.Name, " ")
 	l := VoucherEmail{
 		Tenant: by.Tenant, Branding: branding, FirstName: firstName,
-		Benefit: c.Benefit, RewardName: c.RewardName, ExpiresAt: c.VoucherExpiry(s.db.Now(), by.Tenant.TimeZone),
+		Benefit: c.Benefit, RewardName: c.RewardName, LevelName: c.LevelName, ExpiresAt: c.VoucherExpiry(s.db.Now(), by.Tenant.TimeZone),
 	}
 	l.Subject, l.Message = send.emailText(check, c.Coupon)
 	if send.At != nil {

@@ -107,6 +107,7 @@ func (s *Service) loadMailing(ctx context.Context, by core.Actor, send core.ID) 
 		Subject, Message string
 		Benefit
 		RewardName *string
+		LevelName  *string
 	}](ctx, s.db.Tenant(by), mailingSQL, db.Args{"send": send})
 	if err != nil {
 		return mailing{}, err
@@ -118,6 +119,7 @@ func (s *Service) loadMailing(ctx context.Context, by core.Actor, send core.ID) 
 	courier, err := s.mails.Courier(ctx)
 	return mailing{VoucherEmail{
 		Tenant: by.Tenant, Branding: branding, Subject: found.Subject, Message: found.Message, Benefit: found.Benefit, RewardName: found.RewardName,
+		LevelName: found.LevelName,
 	}, send, courier}, err
 }
 

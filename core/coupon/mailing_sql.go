@@ -10,9 +10,11 @@ const staffSQL = `
 		and status = 'active'`
 
 const mailingSQL = `
-	select s.subject, s.message, c.benefit_type, c.benefit_value, c.benefit_reward_id, r.name as reward_name
+	select s.subject, s.message, c.benefit_type, c.benefit_value, c.benefit_reward_id, r.name as reward_name, l.name as level_name
 	from loyalty.coupon_send s
 	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
+	left join loyalty.level_programme p on p.tenant_id = c.tenant_id and p.active
+	left join loyalty.level l on l.tenant_id = p.tenant_id and l.id = c.min_level_id
 	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
 	where s.tenant_id = @tenant_id
 		and s.id = @send`

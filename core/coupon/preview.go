@@ -2,6 +2,7 @@ package coupon
 
 import (
 	"context"
+	"maps"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -25,6 +26,7 @@ type Preview struct {
 	Counts
 	Pending int64  // vouchers of the coupon that can still be redeemed
 	Left    *int64 // redemptions until the coupon's limit; nil: no limit
+	AtLevel *int64 // of Sent: customers who have the level that the coupon asks for; nil: it asks for none, or there are none
 }
 
 // Refused returns how many vouchers would be refused at the till because of the coupon's limit if
@@ -63,11 +65,17 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, se
 			at = *send.At
 		}
 		e := evaluation{Coupon: c.Coupon, Segment: send.Segment, SendAt: at, CustomerIDs: members}
-		counts, err := db.One[Counts](ctx, tx, previews[send.Segment], e.args(by.Tenant.TimeZone))
-		if err != nil {
+		p := Preview{Pending: c.Pending}
+		args := e.args(by.Tenant.TimeZone)
+		counts := []db.Reading{db.OneInto(&p.Counts, previews[send.Segment], args)}
+		if c.MinLevelID != nil {
+			args = maps.Clone(args)
+			args["level"], args["today"] = *c.MinLevelID, core.DateOf(tx.Now, by.Tenant.TimeZone)
+			counts = append(counts, db.OneInto(&p.AtLevel, atLevel[send.Segment], args))
+		}
+		if err := db.Together(ctx, tx, counts...); err != nil {
 			return Preview{}, err
 		}
-		p := Preview{Counts: counts, Pending: c.Pending}
 		if c.MaxRedemptions != nil {
 			p.Left = new(*c.MaxRedemptions - c.RedemptionsCount)
 		}

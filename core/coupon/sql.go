@@ -9,13 +9,14 @@ import (
 
 // The columns of a coupon c.
 const columns = `c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-		c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at`
+		c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+		c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = @tenant_id and l.id = c.min_level_id) as level_name`
 
 const insertSQL = `
 	insert into loyalty.coupon as c (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
-		max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, created_at)
+		max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, min_level_id, created_at)
 	values (@tenant_id, @id, @name, @description, @benefit_type, @benefit_value, @benefit_reward,
-		@max_per_customer, @max_redemptions, @starts_at, @expires_at, @voucher_valid_days, @now)
+		@max_per_customer, @max_redemptions, @starts_at, @expires_at, @voucher_valid_days, @min_level, @now)
 	returning ` + columns
 
 const rewardSQL = `
@@ -69,6 +70,7 @@ const (
 		starts_at = @starts_at,
 		expires_at = @expires_at,
 		voucher_valid_days = @voucher_valid_days,
+		min_level_id = @min_level,
 		active = @active
 	where c.tenant_id = @tenant_id
 		and c.id = @id`
@@ -331,10 +333,36 @@ const (
 		returning 1
 	)` + countJudged
 
+	// A level that ended before today counts as lost, also if the job of the day is going to keep it.
+	countAtLevel = `
+	select case when exists (
+			select
+			from loyalty.level_programme
+			where tenant_id = @tenant_id
+				and active
+		) then count(*) end as customers
+	from judged j
+	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = j.id
+	where j.active
+		and not j.limit_reached
+		and coalesce(a.level_until >= @today, true)
+		and a.level_id in (
+			select higher.id
+			from loyalty.level least
+			join loyalty.level higher on higher.tenant_id = @tenant_id and higher.rank >= least.rank
+			where least.tenant_id = @tenant_id
+				and least.id = @level
+		)`
+
 	previewAllSQL            = withMembers + ofAll + judged + countJudged
 	previewLongStandingSQL   = withMembers + ofLongStanding + judged + countJudged
 	previewRecentPurchaseSQL = withMembers + ofRecentPurchase + judged + countJudged
 	previewManualSQL         = withMembers + ofManual + judged + countJudged
+
+	levelOfAllSQL            = withMembers + ofAll + judged + countAtLevel
+	levelOfLongStandingSQL   = withMembers + ofLongStanding + judged + countAtLevel
+	levelOfRecentPurchaseSQL = withMembers + ofRecentPurchase + judged + countAtLevel
+	levelOfManualSQL         = withMembers + ofManual + judged + countAtLevel
 
 	sendToAllSQL            = withMembers + ofAll + createVouchers
 	sendToLongStandingSQL   = withMembers + ofLongStanding + createVouchers
@@ -361,6 +389,9 @@ const (
 var (
 	previews = map[Segment]string{
 		All: previewAllSQL, LongStanding: previewLongStandingSQL, RecentPurchase: previewRecentPurchaseSQL, Manual: previewManualSQL,
+	}
+	atLevel = map[Segment]string{
+		All: levelOfAllSQL, LongStanding: levelOfLongStandingSQL, RecentPurchase: levelOfRecentPurchaseSQL, Manual: levelOfManualSQL,
 	}
 	creations = map[Segment]string{
 		All: sendToAllSQL, LongStanding: sendToLongStandingSQL, RecentPurchase: sendToRecentPurchaseSQL, Manual: sendToManualSQL,
@@ -395,7 +426,7 @@ const voucherColumns = `v.id, v.coupon_id, v.customer_id,
 // voucher is found with the customer who is kept, at a second look.
 const redeemableSQL = `
 	select ` + voucherColumns + `,
-		c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+		c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached, c.min_level_id,
 		exists (
 			select
 			from loyalty.transaction t
@@ -467,7 +498,7 @@ const customerSQL = `
 var customerList = db.NewList(`
 	select `+voucherColumns+`, c.name as coupon_name, r.name as reward_name,
 		v.status = 'pending' and coalesce(v.expires_at > @now, true) and c.active
-			and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable
+			and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable, c.min_level_id
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
@@ -494,7 +525,7 @@ const SelectShown = `
 		k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
 		k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
 		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
-		coalesce(r.stock = 0, false) as out_of_stock,
+		coalesce(r.stock = 0, false) as out_of_stock, c.min_level_id,
 		coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id

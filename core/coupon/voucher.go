@@ -8,10 +8,12 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 )
@@ -45,6 +47,7 @@ type Voucher struct {
 var (
 	ErrAlreadyRedeemed = core.Refuse("voucher-redeemed", "This voucher has already been redeemed.")
 	ErrVoucherExpired  = core.Refuse("voucher-expired", "This voucher has expired.")
+	ErrNotAvailable    = core.Refuse("voucher-not-available", "This voucher is for Gold and above.") // as an example: of any level
 	ErrCapReached      = core.Refuse("coupon-cap-reached", "Maximum redemptions for this coupon have been reached.")
 )
 
@@ -55,10 +58,12 @@ type redeemable struct {
 	CouponActive bool
 	CapReached   bool
 	SaleFound    bool // a completed sale of its customer
+	MinLevelID   *int64
+	Lacking      *award.Level `db:"-"` // the level that the coupon asks for and the customer doesn't have; nil: they can redeem it
 }
 
 // refusal returns why the voucher can't be redeemed, in the order of decisions §6.
-func (v Voucher) refusal(couponActive, capReached bool) error {
+func (v Voucher) refusal(couponActive bool, lacking *award.Level, capReached bool) error {
 	switch {
 	case v.Status == VoucherRedeemed:
 		return ErrAlreadyRedeemed
@@ -66,6 +71,8 @@ func (v Voucher) refusal(couponActive, capReached bool) error {
 		return ErrVoucherExpired
 	case !couponActive:
 		return ErrInactive
+	case lacking != nil:
+		return ErrNotAvailable.Saying("This voucher is for " + lacking.Name + " and above.")
 	case capReached:
 		return ErrCapReached
 	}
@@ -92,7 +99,10 @@ func (s *Service) RedeemWith(ctx context.Context, by core.Actor, id core.ID, sal
 		if sale != nil && !found.SaleFound {
 			check.Add("transaction_ulid", core.InvalidChoice)
 		}
-		if err := cmp.Or(check.Err(), found.refusal(found.CouponActive, found.CapReached)); err != nil {
+		if err := check.Err(); err != nil {
+			return Voucher{}, err
+		}
+		if err := found.admit(ctx, tx, by); err != nil {
 			return Voucher{}, err
 		}
 		v, _, err := found.redeemIn(ctx, tx, by, sale)
@@ -105,8 +115,11 @@ func (s *Service) RedeemWith(ctx context.Context, by core.Actor, id core.ID, sal
 // with a sale (nil: without one), which is recorded after them. The caller checks the role. It also returns the pending
 // redemption of a voucher for a reward, or nil.
 func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, sale *core.ID) (Voucher, *reward.Redemption, error) {
-	found, err := findRedeemable(ctx, tx, id)
+	found, err := findForSale(ctx, tx, id, nil)
 	if err != nil {
+		return Voucher{}, nil, err
+	}
+	if err := found.admit(ctx, tx, by); err != nil {
 		return Voucher{}, nil, err
 	}
 	return found.redeemIn(ctx, tx, by, sale)
@@ -140,13 +153,20 @@ func (v redeemable) redeemIn(ctx context.Context, tx *db.Tx, by core.Actor, sale
 	})
 }
 
-// findRedeemable returns a voucher that can be redeemed, or the refusal.
-func findRedeemable(ctx context.Context, tx *db.Tx, id core.ID) (redeemable, error) {
-	v, err := findForSale(ctx, tx, id, nil)
-	if err != nil {
-		return redeemable{}, err
+// refuses returns why the voucher can't be redeemed, or nil.
+func (v redeemable) refuses() error { return v.refusal(v.CouponActive, v.Lacking, v.CapReached) }
+
+// admit returns why the voucher can't be redeemed, or nil. If its coupon asks for a level, that of the customer is read: as it is now,
+// and without a lock, because balances are locked last.
+func (v redeemable) admit(ctx context.Context, tx *db.Tx, by core.Actor) error {
+	if v.MinLevelID != nil {
+		var held level.Reading
+		if err := db.Together(ctx, tx, held.Readings(v.CustomerID)...); err != nil {
+			return err
+		}
+		v.Lacking = held.OfCustomer(core.DateOf(tx.Now, by.Tenant.TimeZone)).Lacking(v.MinLevelID)
 	}
-	return v, v.refusal(v.CouponActive, v.CapReached)
+	return v.refuses()
 }
 
 // findForSale returns a voucher, and whether a sale (nil: none) is one that it can be redeemed with.
@@ -177,7 +197,8 @@ func (v redeemable) redeem(ctx context.Context, tx *db.Tx, redemption, sale *cor
 		if !errors.Is(err, core.ErrNotFound) {
 			return r, err
 		}
-		if _, err := findRedeemable(ctx, tx, v.ID); err != nil {
+		now, err := findForSale(ctx, tx, v.ID, nil)
+		if err = cmp.Or(err, now.refuses()); err != nil {
 			return redeemed{}, err
 		}
 		// The obstacle is gone: the limit was raised meanwhile, or the coupon activated.
@@ -229,7 +250,8 @@ type NamedVoucher struct {
 	Voucher
 	CouponName string
 	RewardName *string // of a voucher for a reward
-	Redeemable bool
+	Redeemable bool    // by customers with the level that the coupon asks for
+	MinLevelID *int64
 }
 
 // ListByCustomer returns a page of a customer's vouchers, newest first, or core.ErrNotFound.
@@ -265,10 +287,13 @@ type ShownVoucher struct {
 	CapReached     bool
 	OutOfStock     bool // the reward
 	TooLarge       bool // the balance would be
+
+	MinLevelID *int64
+	Lacking    *award.Level `db:"-"` // the level that the coupon asks for and the customer doesn't have; nil: they can redeem it
 }
 
 // Refusal returns why the voucher can't be redeemed, as its coupon says; nil if it can.
-func (v ShownVoucher) Refusal() error { return v.refusal(v.CouponActive, v.CapReached) }
+func (v ShownVoucher) Refusal() error { return v.refusal(v.CouponActive, v.Lacking, v.CapReached) }
 
 // RefusalNow returns what Redeem would refuse the voucher with, if nothing changes meanwhile; nil: nothing.
 func (v ShownVoucher) RefusalNow() error {
@@ -353,7 +378,14 @@ func (s *Service) VoucherToken(t core.TenantID, v ShownVoucher) (string, error) 
 }
 
 func (s *Service) findShown(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
-	return db.One[ShownVoucher](ctx, s.db.Tenant(by), shownVoucherSQL, db.Args{"id": id, "now": s.db.Now()})
+	v, err := db.One[ShownVoucher](ctx, s.db.Tenant(by), shownVoucherSQL, db.Args{"id": id, "now": s.db.Now()})
+	if err != nil || v.MinLevelID == nil || v.Status != VoucherPending {
+		return v, err
+	}
+	var held level.Reading
+	err = db.Together(ctx, s.db.Tenant(by), held.Readings(v.CustomerID)...)
+	v.Lacking = held.OfCustomer(core.DateOf(s.db.Now(), by.Tenant.TimeZone)).Lacking(v.MinLevelID)
+	return v, err
 }
 
 // voucherExpiry is the job that stores which vouchers have expired.

@@ -158,6 +158,33 @@ func (c *OfCustomer) ReachedBy(sale core.ID) *award.Level {
 	return nil
 }
 
+// Lacking returns a level that something asks for (nil: none) if the customer has neither it nor a higher one, or else nil.
+func (c *OfCustomer) Lacking(least *int64) *award.Level {
+	if c == nil {
+		return nil
+	}
+	return c.Progress.Lacking(c.Levels.Find(least))
+}
+
+const canAskSQL = `
+	select exists (
+		select
+		from loyalty.level
+		where tenant_id = @tenant_id
+			and id = @level
+			and rank > 0
+			and retired_at is null
+	)`
+
+// CanAsk reports whether something can ask for a level (nil: for none): one that customers can rise to, or the one that it asked for
+// before, whatever has become of it.
+func CanAsk(ctx context.Context, tx *db.Tx, least, before *int64) (bool, error) {
+	if least == nil || before != nil && *before == *least {
+		return true, nil
+	}
+	return db.One[bool](ctx, tx, canAskSQL, db.Args{"level": *least})
+}
+
 // Find returns a customer's level by the levels of transaction.RulesNow: without levels, nothing and in no round trip. core.ErrNotFound:
 // there is no such customer.
 func (s *Service) Find(ctx context.Context, by core.Actor, levels award.Levels, id core.ID) (OfCustomer, error) {

@@ -111,6 +111,19 @@ func (s Setup) current() (levels []award.Level) {
 	return levels
 }
 
+// Setup returns the levels of the actor's business, for pages that name one.
+func (s *Service) Setup(ctx context.Context, by core.Actor) (Setup, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Setup{}, err
+	}
+	var read stored
+	err := db.Together(ctx, s.db.Tenant(by), read.readings()...)
+	return read.setup(), err
+}
+
+// Find returns one of the levels, also one that is retired.
+func (s Setup) Find(id *int64) *award.Level { return award.Levels{All: s.Levels}.Find(id) }
+
 // Settings are the levels of a business for their page.
 type Settings struct {
 	Setup

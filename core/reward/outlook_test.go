@@ -17,7 +17,7 @@ func TestOutlook(t *testing.T) {
 	anna := s.Customer()
 	outlook := func(of shoptest.Shop) reward.Outlook {
 		t.Helper()
-		o, err := of.Rewards.Outlook(t.Context(), of.By, anna.ID)
+		o, err := of.Rewards.Outlook(t.Context(), of.By, anna.ID, nil)
 		s.Check(err)
 		return o
 	}

@@ -79,8 +79,8 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest, chec
 	if err := check.Err(); err != nil {
 		return Redemption{}, err
 	}
-	if err := found.RefusalOn(core.DateOf(tx.Now, by.Tenant.TimeZone)); err != nil {
-		return Redemption{}, err
+	if outside := found.Barrier(core.DateOf(tx.Now, by.Tenant.TimeZone), nil, 0); outside != nil { // of its days
+		return Redemption{}, outside.refusal()
 	}
 	if by.Kind == core.ByStaff { // pages ask the staff to check the phone number of a new card
 		if err := customer.Checked(tx, buyer); err != nil {

@@ -31,6 +31,7 @@ type Reward struct {
 	CreatedAt   time.Time
 	LowStock    bool // some left, but no more than the business's notifications call low
 	Terms
+	LevelName *string // of MinLevelID
 }
 
 // Price returns the unit and the cost.
@@ -240,7 +241,7 @@ func (s *Service) FindReward(ctx context.Context, by core.Actor, id core.ID) (Re
 
 // facts returns a reward's values for the audit log.
 func (r Reward) facts() map[string]any {
-	return r.Terms.facts(map[string]any{
+	return r.termFacts(map[string]any{
 		"name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
 		"stock": r.Stock, "active": r.Active, "cost_cents": r.CostCents, "value_cents": r.ValueCents, "picture": r.PictureHash,
 	})

@@ -7,7 +7,8 @@ import (
 )
 
 const columns = `id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-		` + lowStock + ` as low_stock, min_level_id, max_per_customer, starts_on, ends_on`
+		` + lowStock + ` as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+		(select l.name from loyalty.level l where l.tenant_id = @tenant_id and l.id = min_level_id) as level_name`
 
 // The threshold of the business's notifications, with the default that core/notification has.
 const lowStock = `coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = @tenant_id), 5), false)`
@@ -118,7 +119,7 @@ const limitStockSQL = `
 // Counts the redemptions only of the rewards on the page, from an index.
 const (
 	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock,
-		r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, n.pending, n.redeemed`
+		r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, r.level_name, n.pending, n.redeemed`
 
 	withCounts = `
 	cross join lateral (

@@ -8,6 +8,8 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 )
@@ -141,4 +143,133 @@ func TestTermsAreEdited(t *testing.T) {
 	if s.Check(err); *found.MinLevelID != levels[1] || !found.EndsOn.Equal(*day("2027-06-30")) {
 		t.Errorf("found: %+v", found)
 	}
+}
+
+// "A retired level asks on": customers who have it, or a higher one, can redeem the reward. Where levels are off, all customers can.
+func TestARewardOfALevelThatIsRetired(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	levels := s.Levels(award.LevelRules{Basis: award.ByVisits, Period: award.ByYear, Drops: true},
+		award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1}, award.Level{Name: "Black", Threshold: 3})
+	offered, kind := s.termed(reward.Terms{MinLevelID: &levels[1]}), s.Points(100)
+	anna, bilal := s.buyer(10, 0), s.buyer(10, 0)
+	redeem := func(buyer core.ID) error {
+		_, err := core.Result(s.Rewards.Redeem(t.Context(), s.By, order(buyer, offered), nil, nil))
+		return err
+	}
+	s.Sale(anna, kind, 100)
+	s.Exec("update loyalty.level set retired_at = now() where id = $1", levels[1])
+	s.RulesChanged()
+	s.Check(redeem(anna))
+	s.Sale(bilal, kind, 100)
+	wantRefusal(t, redeem(bilal), "reward-not-available", "This reward is for Gold and above.")
+	s.Sale(bilal, kind, 100)
+	s.Sale(bilal, kind, 100)
+	s.Check(redeem(bilal))
+
+	cleo := s.buyer(10, 0)
+	wantRefusal(t, redeem(cleo), "reward-not-available", "This reward is for Gold and above.")
+	s.Exec("update loyalty.level_programme set active = false where tenant_id = $1", s.By.Tenant.ID)
+	s.RulesChanged()
+	s.Check(redeem(cleo))
+}
+
+// Pages show for each reward why a customer can't have it, as Redeem would refuse it: with terms about the customer in a round trip.
+func TestBarriers(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopIn(t, d)
+	levels := s.Levels(award.LevelRules{Basis: award.ByVisits, Period: award.AllTime}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1})
+	today := core.DateOf(s.DB.Now(), s.By.Tenant.TimeZone)
+	tomorrow, yesterday := today.AddDate(0, 0, 1), today.AddDate(0, 0, -1)
+	anna := s.buyer(10, 0)
+	var rewards []reward.Reward
+	add := func(terms reward.Terms) {
+		r, err := s.Rewards.FindReward(t.Context(), s.By, s.termed(terms))
+		s.Check(err)
+		rewards = append(rewards, r)
+	}
+	add(reward.Terms{})
+	add(reward.Terms{StartsOn: &tomorrow})
+	add(reward.Terms{EndsOn: &yesterday})
+	barriers := func(want int) map[core.ID]*reward.Barrier {
+		t.Helper()
+		s.Must(s.Rewards.Barriers(t.Context(), s.By, anna, rewards)) // prepares its statements
+		before := count()
+		found, err := s.Rewards.Barriers(t.Context(), s.By, anna, rewards)
+		s.Check(err)
+		if got := count() - before; got != want {
+			t.Errorf("%d round trips, want %d", got, want)
+		}
+		return found
+	}
+	if found := barriers(0); len(found) != 2 || !found[rewards[1].ID].From.Equal(tomorrow) || !found[rewards[2].ID].Until.Equal(yesterday) {
+		t.Errorf("by days: %+v", found)
+	}
+	add(reward.Terms{MinLevelID: &levels[1]})
+	add(reward.Terms{MaxPerCustomer: new(int64(2))})
+	s.Redeem(anna, rewards[4].ID)
+	s.Redeem(anna, rewards[4].ID)
+	found := barriers(1)
+	if len(found) != 4 || found[rewards[3].ID].Level.Name != "Gold" || found[rewards[4].ID].Used != 2 || found[rewards[4].ID].Limit != 2 {
+		t.Errorf("of the customer: %+v", found)
+	}
+	for i, r := range rewards {
+		_, err := core.Result(s.Rewards.Redeem(t.Context(), s.By, order(anna, r.ID), nil, nil))
+		var refusal *core.Error
+		if b := found[r.ID]; b == nil {
+			s.Check(err)
+		} else if !errors.As(err, &refusal) || refusal.Message != b.Sentence() {
+			t.Errorf("reward %d: %v, want %q", i, err, b.Sentence())
+		}
+	}
+}
+
+// A voucher for the reward was promised: it is bound by none of the terms, and counts for no limit.
+func TestAVoucherIsBoundByNoTerms(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	levels := s.Levels(award.LevelRules{Basis: award.ByVisits, Period: award.AllTime}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1})
+	yesterday := core.DateOf(s.DB.Now(), s.By.Tenant.TimeZone).AddDate(0, 0, -1)
+	anna, kind := s.buyer(10, 0), s.Points(100)
+	offered := s.termed(reward.Terms{MinLevelID: &levels[1], MaxPerCustomer: new(int64(1)), EndsOn: &yesterday})
+	onUs := s.Coupon(coupon.New{Name: "On us", BenefitType: "reward", BenefitRewardID: &offered, MaxPerCustomer: new(int64(2))})
+	redeemed := func() {
+		s.Must(core.Result(s.Coupons.Redeem(t.Context(), s.By, s.Voucher(onUs.ID, anna), nil)))
+	}
+	redeemed()
+	s.Must(s.Rewards.Edit(t.Context(), s.By, offered, reward.Edit{EndsOn: core.Optional[time.Time]{Set: true}}))
+	s.Sale(anna, kind, 100)
+	s.Redeem(anna, offered)
+	redeemed()
+}
+
+// What the pages of a customer suggest leaves out what they can't have.
+func TestTheOutlookLeavesOutWhatACustomerCantHave(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	levels := s.Levels(award.LevelRules{Basis: award.ByVisits, Period: award.AllTime}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1})
+	today := core.DateOf(s.DB.Now(), s.By.Tenant.TimeZone)
+	tomorrow := today.AddDate(0, 0, 1)
+	anna, kind := s.buyer(10, 0), s.Points(100)
+	s.termed(reward.Terms{StartsOn: &today, EndsOn: &today})
+	s.termed(reward.Terms{StartsOn: &tomorrow})
+	s.termed(reward.Terms{MinLevelID: &levels[1]})
+	s.Redeem(anna, s.termed(reward.Terms{MaxPerCustomer: new(int64(1))}))
+	s.AddReward(reward.New{Name: "Dinner for Gold", PointsCost: new(int64(50)), Terms: reward.Terms{MinLevelID: &levels[1]}})
+	s.AddReward(reward.New{Name: "Dinner", PointsCost: new(int64(60))})
+	affordable := func(want int64, next string) {
+		t.Helper()
+		rules, err := s.Transactions.RulesNow(t.Context(), s.By)
+		s.Check(err)
+		held, err := s.Services.Levels.Find(t.Context(), s.By, rules.Levels, anna)
+		s.Check(err)
+		o, err := s.Rewards.Outlook(t.Context(), s.By, anna, &held)
+		if s.Check(err); o.Affordable != want || *o.NextForPoints != next {
+			t.Errorf("%d affordable, next %s, want %d and %s", o.Affordable, *o.NextForPoints, want, next)
+		}
+	}
+	affordable(1, "Dinner")
+	s.Sale(anna, kind, 100)
+	affordable(2, "Dinner for Gold")
 }

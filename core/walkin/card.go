@@ -20,8 +20,8 @@ import (
 type Card struct {
 	customer.Customer
 	Pending  []Pending             // the oldest first, at most 50
-	Rewards  []Offered             // active and in stock, the cheapest of each unit first, at most 50
-	Vouchers []coupon.ShownVoucher // that can be redeemed, the first to expire first, at most 50
+	Rewards  []Offered             // active, in stock and not over, the cheapest of each unit first, at most 50
+	Vouchers []coupon.ShownVoucher // that can be redeemed, unless the customer lacks their level; the first to expire first, at most 50
 	Level    *level.OfCustomer     // with its newest change; nil: there are no levels
 	Expiring []ledger.Ending       // with the days to show (ledger.Shown); nil if nothing ends at the business
 }
@@ -34,7 +34,14 @@ type Offered struct {
 	StampsCost *int64
 	Picture    *string // its hash
 	Affordable bool
+	Barrier    *reward.Barrier `db:"-"` // why the customer can't have it, whatever they can afford; nil: they can
+
+	reward.Terms
+	Used int64 // how often the customer has redeemed it, if that is limited
 }
+
+// Ready reports whether the customer can redeem the reward now.
+func (o Offered) Ready() bool { return o.Affordable && o.Barrier == nil }
 
 // Pending is a pending redemption.
 type Pending struct {
@@ -56,7 +63,7 @@ func (c Card) Balance(unit ledger.Unit) int64 {
 	return c.PointsBalance
 }
 
-// Next returns the reward that the customer is closest to affording, by the share of its cost, and how much
+// Next returns the reward that only the customer's balance isn't enough for, the closest by the share of its cost, and how much
 // is missing.
 func (c Card) Next() (next Offered, missing int64, ok bool) {
 	most := -1.0
@@ -64,7 +71,7 @@ func (c Card) Next() (next Offered, missing int64, ok bool) {
 		unit, cost := o.Price()
 		has := c.Balance(unit)
 		share := float64(max(has, 0)) / float64(cost)
-		if o.Affordable || share < most || share == most && cost-has >= missing {
+		if o.Affordable || o.Barrier != nil || share < most || share == most && cost-has >= missing {
 			continue
 		}
 		next, missing, ok, most = o, cost-has, true, share
@@ -133,10 +140,11 @@ func (s *Service) CardToken(t core.TenantID, c customer.Customer) (string, error
 func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
 	var c Card
 	var endings []ledger.Ending
+	today := core.DateOf(s.db.Now(), by.Tenant.TimeZone)
 	readings := []db.Reading{
 		customer.Reading(&c.Customer, id),
 		db.AllInto(&c.Pending, pendingSQL, db.Args{"customer": id, "limit": maxListed}),
-		db.AllInto(&c.Rewards, offeredSQL, db.Args{"customer": id, "limit": maxListed}),
+		db.AllInto(&c.Rewards, offeredSQL, db.Args{"customer": id, "today": today, "limit": maxListed}),
 		db.AllInto(&c.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": maxListed}),
 	}
 	var held level.Reading
@@ -151,7 +159,13 @@ func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, er
 		c.Rewards, c.Vouchers = nil, nil
 	}
 	c.Expiring = ledger.Shown(by.Tenant, endings)
-	c.Level = held.OfCustomer(core.DateOf(s.db.Now(), by.Tenant.TimeZone))
+	c.Level = held.OfCustomer(today)
+	for i, r := range c.Rewards {
+		c.Rewards[i].Barrier = r.Terms.Barrier(today, c.Level.Lacking(r.MinLevelID), r.Used)
+	}
+	for i, v := range c.Vouchers {
+		c.Vouchers[i].Lacking = c.Level.Lacking(v.MinLevelID)
+	}
 	return c, nil
 }
 

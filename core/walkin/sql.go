@@ -1,6 +1,9 @@
 package walkin
 
-import "example.com/loyalty/core/coupon"
+import (
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/reward"
+)
 
 const replaceSQL = `
 	update loyalty.pin
@@ -207,12 +210,14 @@ const lastClaimSQL = `
 
 const offeredSQL = `
 	select r.id, r.name, r.points_cost, r.stamps_cost, encode(r.picture_hash, 'hex') as picture,
-		case when r.stamps_cost is null then r.points_cost <= a.points else r.stamps_cost <= a.stamps end as affordable
+		case when r.stamps_cost is null then r.points_cost <= a.points else r.stamps_cost <= a.stamps end as affordable,
+		` + reward.TermColumns + `
 	from loyalty.reward r
 	join loyalty.account a on a.tenant_id = r.tenant_id and a.customer_id = @customer
 	where r.tenant_id = @tenant_id
 		and r.active
 		and (r.stock is null or r.stock > 0)
+		and coalesce(r.ends_on >= @today, true)
 	order by r.stamps_cost is null desc, coalesce(r.points_cost, r.stamps_cost), r.id
 	limit @limit`
 

@@ -22,9 +22,11 @@ prepare staffSQL as
 -- mailingSQL (core/coupon/mailing_sql.go), for loadMailing: loadMailing reads what the mails of a send have in common.
 -- $1=tenant_id $2=send
 prepare mailingSQL as
-  select s.subject, s.message, c.benefit_type, c.benefit_value, c.benefit_reward_id, r.name as reward_name
+  select s.subject, s.message, c.benefit_type, c.benefit_value, c.benefit_reward_id, r.name as reward_name, l.name as level_name
   from loyalty.coupon_send s
   join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
+  left join loyalty.level_programme p on p.tenant_id = c.tenant_id and p.active
+  left join loyalty.level l on l.tenant_id = p.tenant_id and l.id = c.min_level_id
   left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
   where s.tenant_id = $1
     and s.id = $2;
@@ -308,14 +310,15 @@ prepare restorableSQL as
 
 -- insertSQL (core/coupon/sql.go), for Add: Add creates a coupon.
 -- $1=tenant_id $2=id $3=name $4=description $5=benefit_type $6=benefit_value $7=benefit_reward $8=max_per_customer
--- $9=max_redemptions $10=starts_at $11=expires_at $12=voucher_valid_days $13=now
+-- $9=max_redemptions $10=starts_at $11=expires_at $12=voucher_valid_days $13=min_level $14=now
 prepare insertSQL as
   insert into loyalty.coupon as c (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
-    max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, created_at)
+    max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, min_level_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7,
-    $8, $9, $10, $11, $12, $13)
+    $8, $9, $10, $11, $12, $13, $14)
   returning c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at;
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name;
 
 -- rewardSQL (core/coupon/sql.go), for checkReward: checkReward checks that the reward of a benefit exists.
 -- $1=tenant_id $2=reward
@@ -334,14 +337,16 @@ prepare setActiveSQL as
     and c.id = $3
     and c.active <> $1
   returning c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at;
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $2 and l.id = c.min_level_id) as level_name;
 
 -- lockSQL (core/coupon/sql.go): Tills wait for an edit, so that it sees all redemptions; a send that is being stored
 -- does not.
 -- $1=tenant_id $2=id
 prepare lockSQL as
   select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at, exists (
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name, exists (
       select
       from loyalty.coupon_send
       where tenant_id = $1
@@ -364,7 +369,7 @@ prepare keepSendsOutSQL as
 
 -- updateSQL (core/coupon/sql.go), for update: update writes an edited coupon.
 -- $1=name $2=description $3=benefit_type $4=benefit_value $5=benefit_reward $6=max_per_customer $7=max_redemptions
--- $8=starts_at $9=expires_at $10=voucher_valid_days $11=active $12=tenant_id $13=id
+-- $8=starts_at $9=expires_at $10=voucher_valid_days $11=min_level $12=active $13=tenant_id $14=id
 prepare updateSQL as
   update loyalty.coupon c
   set name = $1,
@@ -377,15 +382,17 @@ prepare updateSQL as
     starts_at = $8,
     expires_at = $9,
     voucher_valid_days = $10,
-    active = $11
-  where c.tenant_id = $12
-    and c.id = $13
+    min_level_id = $11,
+    active = $12
+  where c.tenant_id = $13
+    and c.id = $14
   returning c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at;
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $13 and l.id = c.min_level_id) as level_name;
 
 -- updateUnsentSQL (core/coupon/sql.go), for update: update writes an edited coupon.
 -- $1=name $2=description $3=benefit_type $4=benefit_value $5=benefit_reward $6=max_per_customer $7=max_redemptions
--- $8=starts_at $9=expires_at $10=voucher_valid_days $11=active $12=tenant_id $13=id
+-- $8=starts_at $9=expires_at $10=voucher_valid_days $11=min_level $12=active $13=tenant_id $14=id
 prepare updateUnsentSQL as
   update loyalty.coupon c
   set name = $1,
@@ -398,23 +405,26 @@ prepare updateUnsentSQL as
     starts_at = $8,
     expires_at = $9,
     voucher_valid_days = $10,
-    active = $11
-  where c.tenant_id = $12
-    and c.id = $13
+    min_level_id = $11,
+    active = $12
+  where c.tenant_id = $13
+    and c.id = $14
     and not exists (
       select
       from loyalty.coupon_send
-      where tenant_id = $12
-        and coupon_id = $13
+      where tenant_id = $13
+        and coupon_id = $14
     )
   returning c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at;
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $13 and l.id = c.min_level_id) as level_name;
 
 -- findSQL (core/coupon/sql.go), for SetActive: SetActive activates or deactivates a coupon.
 -- $1=tenant_id $2=id
 prepare findSQL as
   select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name
   from loyalty.coupon c
   where c.tenant_id = $1
     and c.id = $2;
@@ -423,7 +433,8 @@ prepare findSQL as
 -- $1=tenant_id $2=limit
 prepare couponList as
   select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name
   from loyalty.coupon c
   where tenant_id = $1
   order by created_at desc, id desc
@@ -431,74 +442,76 @@ prepare couponList as
 
 -- findCountedSQL (core/coupon/sql.go): Vouchers are counted from the sends, which are few, and not one by one: they may
 -- be millions.
--- $1=now $2=tenant_id $3=id
+-- $1=tenant_id $2=now $3=id
 prepare findCountedSQL as
   select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at, c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired, s.pending_until, s.pending_onward
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name, c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired, s.pending_until, s.pending_onward
   from (
     select *
     from (
       select *,
         case
-          when expires_at <= $1 then 'expired'
+          when expires_at <= $2 then 'expired'
           when not active then 'inactive'
-          when starts_at > $1 then 'upcoming'
+          when starts_at > $2 then 'upcoming'
           else 'active'
         end as state
       from loyalty.coupon
-      where tenant_id = $2
+      where tenant_id = $1
     ) c
     where id = $3
   ) c
-  left join loyalty.reward r on r.tenant_id = $2 and r.id = c.benefit_reward_id
+  left join loyalty.reward r on r.tenant_id = $1 and r.id = c.benefit_reward_id
   cross join lateral (
     select count(*) as sends,
       least(coalesce(sum(sent), 0), 9223372036854775807)::bigint as sent,
-      least(coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > $1), 0), 9223372036854775807)::bigint as pending,
+      least(coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > $2), 0), 9223372036854775807)::bigint as pending,
       least(coalesce(sum(redeemed), 0), 9223372036854775807)::bigint as redeemed,
-      least(coalesce(sum(sent - redeemed) filter (where expires_at <= $1), 0), 9223372036854775807)::bigint as expired,
-      max(expires_at) filter (where expires_at > $1 and sent > redeemed) as pending_until,
+      least(coalesce(sum(sent - redeemed) filter (where expires_at <= $2), 0), 9223372036854775807)::bigint as expired,
+      max(expires_at) filter (where expires_at > $2 and sent > redeemed) as pending_until,
       coalesce(bool_or(expires_at is null and sent > redeemed), false) as pending_onward
     from loyalty.coupon_send
-    where tenant_id = $2
+    where tenant_id = $1
       and coupon_id = c.id
   ) s;
 
 -- countedList (core/coupon/sql.go), for ListWithCounts: ListWithCounts returns a page of the coupons that match the
 -- filter, newest first.
--- $1=now $2=tenant_id $3=limit
+-- $1=tenant_id $2=now $3=limit
 -- filter: and state = @state
 prepare countedList as
   select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at, c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired, s.pending_until, s.pending_onward
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name, c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired, s.pending_until, s.pending_onward
   from (
     select *
     from (
       select *,
         case
-          when expires_at <= $1 then 'expired'
+          when expires_at <= $2 then 'expired'
           when not active then 'inactive'
-          when starts_at > $1 then 'upcoming'
+          when starts_at > $2 then 'upcoming'
           else 'active'
         end as state
       from loyalty.coupon
-      where tenant_id = $2
+      where tenant_id = $1
     ) c
     where true
     order by created_at desc, id desc
     limit $3
   ) c
-  left join loyalty.reward r on r.tenant_id = $2 and r.id = c.benefit_reward_id
+  left join loyalty.reward r on r.tenant_id = $1 and r.id = c.benefit_reward_id
   cross join lateral (
     select count(*) as sends,
       least(coalesce(sum(sent), 0), 9223372036854775807)::bigint as sent,
-      least(coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > $1), 0), 9223372036854775807)::bigint as pending,
+      least(coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > $2), 0), 9223372036854775807)::bigint as pending,
       least(coalesce(sum(redeemed), 0), 9223372036854775807)::bigint as redeemed,
-      least(coalesce(sum(sent - redeemed) filter (where expires_at <= $1), 0), 9223372036854775807)::bigint as expired,
-      max(expires_at) filter (where expires_at > $1 and sent > redeemed) as pending_until,
+      least(coalesce(sum(sent - redeemed) filter (where expires_at <= $2), 0), 9223372036854775807)::bigint as expired,
+      max(expires_at) filter (where expires_at > $2 and sent > redeemed) as pending_until,
       coalesce(bool_or(expires_at is null and sent > redeemed), false) as pending_onward
     from loyalty.coupon_send
-    where tenant_id = $2
+    where tenant_id = $1
       and coupon_id = c.id
   ) s
   order by created_at desc, id desc
@@ -656,7 +669,8 @@ prepare lockSendsSQL as
 -- $1=tenant_id $2=send
 prepare evaluationSQL as
   select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at, s.segment, s.customer_ids, s.status, s.send_at, s.held_at
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name, s.segment, s.customer_ids, s.status, s.send_at, s.held_at
   from loyalty.coupon_send s
   join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
   where s.tenant_id = $1
@@ -789,6 +803,178 @@ prepare previewManualSQL as
     count(*) filter (where active and not limit_reached and not has_email) as no_email,
     count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
   from judged;
+
+-- levelOfAllSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=tenant_id $2=at $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfAllSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.status = 'active' and c.created_at <= $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfLongStandingSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=before $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfLongStandingSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.created_at < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfRecentPurchaseSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that
+-- decides which members get one.
+-- $1=tenant_id $2=since_id $3=since $4=at $5=coupon $6=max_per_customer $7=today $8=level
+prepare levelOfRecentPurchaseSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select t.customer_id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.id >= $2
+          and t.created_at between $3 and $4
+          and t.status = 'completed'
+      )
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $5
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $6 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $7, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $8
+    );
+
+-- levelOfManualSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=tenant_id $2=customers $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfManualSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id = any (array(
+        select coalesce(g.merged_into, g.id)
+        from loyalty.customer g
+        where g.tenant_id = $1
+          and g.id = any ($2::uuid[])
+      ))
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
 
 -- sendToAllSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
 -- members get one.
@@ -1037,7 +1223,7 @@ prepare redeemableSQL as
   select v.id, v.coupon_id, v.customer_id,
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
     c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at,
-    c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
+    c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached, c.min_level_id,
     exists (
       select
       from loyalty.transaction t
@@ -1124,7 +1310,7 @@ prepare customerList as
     case when v.status = 'pending' and v.expires_at <= $1 then 'expired' else v.status end as status,
     c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, c.name as coupon_name, r.name as reward_name,
     v.status = 'pending' and coalesce(v.expires_at > $1, true) and c.active
-      and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable
+      and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable, c.min_level_id
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
   left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
@@ -1157,7 +1343,7 @@ prepare shownVoucherSQL as
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
-    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(r.stock = 0, false) as out_of_stock, c.min_level_id,
     coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id

@@ -242,6 +242,19 @@ prepare newestSQL as
   order by seq desc
   limit 1;
 
+-- canAskSQL (core/level/give.go), for CanAsk: CanAsk reports whether something can ask for a level (nil: for none): one
+-- that customers can rise to, or the one that it asked for before, whatever has become of it.
+-- $1=tenant_id $2=level
+prepare canAskSQL as
+  select exists (
+    select
+    from loyalty.level
+    where tenant_id = $1
+      and id = $2
+      and rank > 0
+      and retired_at is null
+  );
+
 -- programmeSQL (core/level/level.go)
 -- $1=tenant_id
 prepare programmeSQL as

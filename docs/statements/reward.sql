@@ -19,35 +19,31 @@ prepare moveSQL as
     and customer_id = $3;
 
 -- outlookSQL (core/reward/outlook.go): A business has some dozens of rewards.
--- $1=tenant_id $2=customer
+-- $1=tenant_id $2=customer $3=today
 prepare outlookSQL as
-  with offered as (
-    select r.name, r.points_cost, r.stamps_cost,
-      coalesce(r.points_cost <= a.points, r.stamps_cost <= a.stamps) as affordable
+  select name, points_cost, stamps_cost, affordable, min_level_id
+  from (
+    select r.name, coalesce(r.points_cost <= a.points, r.stamps_cost <= a.stamps) as affordable, r.points_cost, r.stamps_cost, r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on,
+    case when r.max_per_customer is null then 0 else (
+      select count(*)
+      from loyalty.redemption u
+      where u.tenant_id = $1
+      and u.customer_id = $2
+      and u.status <> 'voided'
+      and u.points_spent + u.stamps_spent > 0
+        and u.reward_id = r.id
+    ) end as used
     from loyalty.account a
     join loyalty.reward r on r.tenant_id = a.tenant_id
     where a.tenant_id = $1
       and a.customer_id = $2
       and r.active
       and coalesce(r.stock > 0, true)
-  ), points as (
-    select name, points_cost
-    from offered
-    where not affordable
-      and points_cost is not null
-    order by points_cost, name
-    limit 1
-  ), stamps as (
-    select name, stamps_cost
-    from offered
-    where not affordable
-      and stamps_cost is not null
-    order by stamps_cost, name
-    limit 1
-  )
-  select (select count(*) from offered where affordable) as affordable,
-    (select name from points) as next_for_points, (select points_cost from points) as points_cost,
-    (select name from stamps) as next_for_stamps, (select stamps_cost from stamps) as stamps_cost;
+      and coalesce(r.starts_on <= $3, true)
+      and coalesce(r.ends_on >= $3, true)
+  ) offered
+  where coalesce(used < max_per_customer, true)
+  order by coalesce(points_cost, stamps_cost), name;
 
 -- insertSQL (core/reward/sql.go), for Add: Add creates a reward.
 -- $1=tenant_id $2=id $3=name $4=description $5=points_cost $6=stamps_cost $7=stock $8=cost_cents $9=value_cents
@@ -61,14 +57,16 @@ prepare insertSQL as
     returning *
   )
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = min_level_id) as level_name
   from added;
 
 -- findSQL (core/reward/sql.go), for notChanged: notChanged returns why a stock could not be changed.
 -- $1=tenant_id $2=id
 prepare findSQL as
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = min_level_id) as level_name
   from loyalty.reward
   where tenant_id = $1
     and id = $2;
@@ -77,7 +75,8 @@ prepare findSQL as
 -- $1=tenant_id $2=id
 prepare lockSQL as
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = min_level_id) as level_name
   from loyalty.reward
   where tenant_id = $1
     and id = $2
@@ -103,7 +102,8 @@ prepare updateSQL as
   where tenant_id = $13
     and id = $14
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $13), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $13), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $13 and l.id = min_level_id) as level_name;
 
 -- writePictureSQL (core/reward/sql.go), for writePicture: writePicture queues a new picture of a reward; nil: it has
 -- none.
@@ -143,7 +143,8 @@ prepare setActiveSQL as
     and id = $3
     and active <> $1
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $2 and l.id = min_level_id) as level_name;
 
 -- changeStockSQL (core/reward/sql.go): Adds to the current stock, whatever tills have taken.
 -- $1=change $2=tenant_id $3=id $4=most
@@ -154,7 +155,8 @@ prepare changeStockSQL as
     and id = $3
     and stock + $1 between 0 and $4
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $2 and l.id = min_level_id) as level_name;
 
 -- setStockSQL (core/reward/sql.go): Replaces only the displayed stock.
 -- $1=stock $2=tenant_id $3=id $4=seen
@@ -165,7 +167,8 @@ prepare setStockSQL as
     and id = $3
     and stock is not distinct from $4
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $2), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $2 and l.id = min_level_id) as level_name;
 
 -- limitStockSQL (core/reward/sql.go): Buyers don't update an unlimited reward, but hold a key share lock (offerSQL).
 -- $1=tenant_id $2=id $3=stock
@@ -183,16 +186,18 @@ prepare limitStockSQL as
     and id = (select id from held)
     and stock is null
   returning id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on;
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = min_level_id) as level_name;
 
 -- findCountedSQL (core/reward/sql.go): Counts the redemptions only of the rewards on the page, from an index.
 -- $1=tenant_id $2=id
 prepare findCountedSQL as
   select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock,
-    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, n.pending, n.redeemed
+    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, r.level_name, n.pending, n.redeemed
   from (
     select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = min_level_id) as level_name
     from loyalty.reward
     where tenant_id = $1
       and id = $2
@@ -217,7 +222,8 @@ prepare namesSQL as
 -- $1=tenant_id $2=limit
 prepare activeList as
   select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = min_level_id) as level_name
   from loyalty.reward
   where tenant_id = $1
     and active
@@ -231,10 +237,11 @@ prepare activeList as
 -- filter: and not active
 prepare countedList as
   select r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.cost_cents, r.value_cents, r.picture_hash, r.active, r.created_at, r.low_stock,
-    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, n.pending, n.redeemed
+    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on, r.level_name, n.pending, n.redeemed
   from (
     select id, name, description, points_cost, stamps_cost, stock, cost_cents, value_cents, encode(picture_hash, 'hex') as picture_hash, active, created_at,
-    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on
+    coalesce(stock between 1 and coalesce((select stock_low from loyalty.notification_setting where tenant_id = $1), 5), false) as low_stock, min_level_id, max_per_customer, starts_on, ends_on,
+    (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = min_level_id) as level_name
     from loyalty.reward
     where tenant_id = $1
     order by created_at desc, id desc
@@ -530,28 +537,30 @@ prepare redemptionDetailSQL as
   where d.tenant_id = $1
     and d.id = $5;
 
--- levelSQL (core/reward/terms.go), for checkLevel: checkLevel refuses a level that the business doesn't have, or that
--- can't be reached any more.
--- $1=tenant_id $2=level
-prepare levelSQL as
-  select exists (
-    select
-    from loyalty.level
-    where tenant_id = $1
-      and id = $2
-      and retired_at is null
-  );
-
--- usedSQL (core/reward/terms.go): Voided redemptions give their use back, and those that a voucher paid for are none.
+-- usedSQL (core/reward/terms.go), for admit: admit refuses a customer whose level is too low, or who has redeemed the
+-- reward as often as they can.
 -- $1=tenant_id $2=customer $3=reward
 prepare usedSQL as
   select count(*)
-  from loyalty.redemption
-  where tenant_id = $1
-    and customer_id = $2
-    and reward_id = $3
-    and status <> 'voided'
-    and points_spent + stamps_spent > 0;
+    from loyalty.redemption u
+    where u.tenant_id = $1
+      and u.customer_id = $2
+      and u.status <> 'voided'
+      and u.points_spent + u.stamps_spent > 0
+      and u.reward_id = $3;
+
+-- usesSQL (core/reward/terms.go), for Barriers: Barriers returns why a customer can't have rewards, by the IDs of those
+-- that they can't have.
+-- $1=tenant_id $2=customer $3=rewards
+prepare usesSQL as
+  select u.reward_id, count(*) as used
+    from loyalty.redemption u
+    where u.tenant_id = $1
+      and u.customer_id = $2
+      and u.status <> 'voided'
+      and u.points_spent + u.stamps_spent > 0
+      and u.reward_id = any ($3::uuid[])
+    group by u.reward_id;
 
 -- undoSQL (core/reward/undo.go): A redemption that was voided meanwhile is left alone.
 -- $1=bought $2=now $3=tenant_id $4=ids

@@ -357,17 +357,28 @@ prepare lastClaimSQL as
   limit 1;
 
 -- offeredSQL (core/walkin/sql.go), for card: card reads a customer with rewards and vouchers.
--- $1=customer $2=tenant_id $3=limit
+-- $1=tenant_id $2=customer $3=today $4=limit
 prepare offeredSQL as
   select r.id, r.name, r.points_cost, r.stamps_cost, encode(r.picture_hash, 'hex') as picture,
-    case when r.stamps_cost is null then r.points_cost <= a.points else r.stamps_cost <= a.stamps end as affordable
+    case when r.stamps_cost is null then r.points_cost <= a.points else r.stamps_cost <= a.stamps end as affordable,
+    r.min_level_id, r.max_per_customer, r.starts_on, r.ends_on,
+    case when r.max_per_customer is null then 0 else (
+      select count(*)
+    from loyalty.redemption u
+    where u.tenant_id = $1
+      and u.customer_id = $2
+      and u.status <> 'voided'
+      and u.points_spent + u.stamps_spent > 0
+        and u.reward_id = r.id
+    ) end as used
   from loyalty.reward r
-  join loyalty.account a on a.tenant_id = r.tenant_id and a.customer_id = $1
-  where r.tenant_id = $2
+  join loyalty.account a on a.tenant_id = r.tenant_id and a.customer_id = $2
+  where r.tenant_id = $1
     and r.active
     and (r.stock is null or r.stock > 0)
+    and coalesce(r.ends_on >= $3, true)
   order by r.stamps_cost is null desc, coalesce(r.points_cost, r.stamps_cost), r.id
-  limit $3;
+  limit $4;
 
 -- pendingSQL (core/walkin/sql.go), for card: card reads a customer with rewards and vouchers.
 -- $1=tenant_id $2=customer $3=limit
@@ -390,7 +401,7 @@ prepare usableVouchersSQL as
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
-    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(r.stock = 0, false) as out_of_stock, c.min_level_id,
     coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
@@ -415,7 +426,7 @@ prepare usedVouchersSQL as
     k.first_name || ' ' || k.last_name as customer_name, k.link_version + v.link_shift as link_version,
     k.status = 'active' as customer_active, coalesce(k.phone_key, k.email_key) is null as erased,
     c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached,
-    coalesce(r.stock = 0, false) as out_of_stock,
+    coalesce(r.stock = 0, false) as out_of_stock, c.min_level_id,
     coalesce(case c.benefit_type when 'points' then a.points when 'stamps' then a.stamps end::numeric + c.benefit_value > 9223372036854775807, false) as too_large
   from loyalty.voucher v
   join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id

@@ -1,6 +1,8 @@
 package format
 
 import (
+	"time"
+
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
@@ -13,8 +15,8 @@ type Offer struct {
 }
 
 // OfferOf describes the first active transaction type that gives something, and the cheapest
-// reward in stock that its points or stamps buy.
-func OfferOf(types []transaction.Type, rewards []reward.Reward, currency string) Offer {
+// reward in stock that its points or stamps buy and that new customers can have on a day.
+func OfferOf(types []transaction.Type, rewards []reward.Reward, currency string, today time.Time) Offer {
 	o := Offer{Heading: "Get your card"}
 	rule, found := earningRule(types)
 	if !found {
@@ -26,7 +28,7 @@ func OfferOf(types []transaction.Type, rewards []reward.Reward, currency string)
 	var least int64
 	for _, r := range rewards {
 		unit, cost := r.Price()
-		if !r.Active || r.Stock != nil && *r.Stock == 0 || unit != rule.RuleType || cheapest != nil && cost >= least {
+		if !r.Active || !r.AtFirst(today) || r.Stock != nil && *r.Stock == 0 || unit != rule.RuleType || cheapest != nil && cost >= least {
 			continue
 		}
 		cheapest, least = &r, cost

@@ -106,6 +106,7 @@ type Voucher struct {
 	Worth  string // "€ 5.00"
 	What   string // "off your order"
 	Until  string // "Valid until 6 January 2027"; "": no end
+	For    string // "For Gold and above"; "": for all customers
 	QRSide int    // of the picture QRName, in pixels on the screen
 	QRText string // for readers who don't see the picture
 	Code   string
@@ -115,6 +116,9 @@ type Voucher struct {
 
 func (v Voucher) plain(t *text) {
 	worth := []string{v.Worth + " " + v.What}
+	if v.For != "" {
+		worth = append(worth, v.For)
+	}
 	if v.Until != "" {
 		worth = append(worth, v.Until)
 	}

@@ -21,6 +21,10 @@ type Card struct {
 	Vouchers []CardVoucher
 	Next     []CardReward // not affordable yet
 
+	// What the customer can't have, whatever they can afford.
+	Barred         []CardReward
+	BarredVouchers []CardVoucher
+
 	PicturePath string
 	PrintPath   string
 	HistoryPath string
@@ -39,6 +43,11 @@ func (b Balance) size() string {
 		return "medium"
 	}
 	return "small"
+}
+
+// offers reports whether the card has rewards or vouchers.
+func (v Card) offers() bool {
+	return len(v.Pending)+len(v.Ready)+len(v.Vouchers)+len(v.Next)+len(v.Barred)+len(v.BarredVouchers) > 0
 }
 
 // CardLevel is the level of the customer.
@@ -99,6 +108,7 @@ type CardReward struct {
 	Picture string // its address; "" for none
 	Cost    string // "80 points"
 	ToGo    string // "76 to go"
+	Why     string // "For Gold and above"; "": the customer can have it
 }
 
 // CardVoucher is a voucher on a card.
@@ -106,6 +116,7 @@ type CardVoucher struct {
 	Path string
 	Name string // "€ 5.00 off your order"
 	Note string // "Voucher, until 31 Dec 2026"
+	Why  string // "For Gold and above"; "": the customer can use it
 }
 
 // Print is the page for printing a card.

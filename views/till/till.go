@@ -138,6 +138,7 @@ type Use struct {
 	Stamps       int64
 	Checked      bool
 	Disabled     bool
+	Why          string // the customer can't have it: "For Gold and above"; else ""
 }
 
 // Bill is how the amount to pay is calculated.
@@ -250,7 +251,19 @@ type Notice struct {
 // formKey is the name of the field by which two clicks record one sale.
 const formKey = "form_key"
 
-func available(uses []Use) string { return number(int64(len(uses))) + " available" }
+// available counts what the customer can use.
+func available(uses []Use) string {
+	n := 0
+	for _, u := range uses {
+		if u.Why == "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return "None available"
+	}
+	return strconv.Itoa(n) + " available"
+}
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 

@@ -30,8 +30,8 @@ import (
 
 // Every rule of decisions §3, and the ledger's own.
 var slugs = []string{
-	"already-voided", "insufficient-points", "insufficient-stamps", "out-of-stock", "already-fulfilled", "redemption-voided",
-	"voucher-redeemed", "voucher-expired", "coupon-inactive", "coupon-cap-reached", "idempotency-key-reused", "plan-limit-reached",
+	"already-voided", "reward-not-available", "reward-limit-reached", "insufficient-points", "insufficient-stamps", "out-of-stock", "already-fulfilled", "redemption-voided",
+	"voucher-redeemed", "voucher-expired", "coupon-inactive", "voucher-not-available", "coupon-cap-reached", "idempotency-key-reused", "plan-limit-reached",
 	"balance-too-large", "token-limit-reached",
 }
 

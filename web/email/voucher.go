@@ -34,6 +34,9 @@ func (m Mails) Voucher(to string, e coupon.VoucherEmail) mail.Email {
 		v.Until = "Valid until " + lastDay
 		preview += ", valid until " + lastDay
 	}
+	if e.LevelName != nil {
+		v.For = format.ForLevel(line(*e.LevelName))
+	}
 	business, colourErr := senderOf(e.Tenant.Name, e.Branding.Colour)
 	pictures, pictureErr := addPictures(&v, &business, e.Branding)
 

@@ -199,7 +199,12 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	for _, o := range d.Rewards {
 		unit, cost := o.Price()
 		r := views.CardReward{Name: o.Name, Picture: rewardPicturePath(o), Cost: format.Units(cost, unit)}
-		if o.Affordable {
+		switch {
+		case o.Barrier != nil:
+			r.Why = format.Barrier(*o.Barrier)
+			v.Barred = append(v.Barred, r)
+			continue
+		case o.Affordable:
 			v.Ready = append(v.Ready, r)
 			continue
 		}
@@ -214,6 +219,11 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		w := views.CardVoucher{Path: "/v/" + token, Name: format.VoucherValueOf(voucher.Benefit, voucher.RewardName, d.Currency).String(), Note: "Voucher"}
 		if voucher.ExpiresAt != nil {
 			w.Note += ", until " + format.LastDay(*voucher.ExpiresAt, d.TimeZone)
+		}
+		if voucher.Lacking != nil {
+			w.Why = format.ForLevel(voucher.Lacking.Name)
+			v.BarredVouchers = append(v.BarredVouchers, w)
+			continue
 		}
 		v.Vouchers = append(v.Vouchers, w)
 	}

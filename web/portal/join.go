@@ -44,7 +44,7 @@ func (p *Portal) findInvitation(c echo.Context, f front) (invitation, error) {
 		if err != nil {
 			return invitation{}, err
 		}
-		return invitation{format.OfferOf(types, rewards.Items, f.Currency), consent}, nil
+		return invitation{format.OfferOf(types, rewards.Items, f.Currency, core.DateOf(p.Now(), f.TimeZone)), consent}, nil
 	})
 }
 

@@ -20,7 +20,8 @@ import (
 const (
 	redeemVoucher = "Redeem this voucher"
 	limitReached  = "All redemptions of this offer have been used."
-	offerPaused   = " has paused this offer." // after the name of the business
+	afterRising   = ". You can use it as soon as you have that level." // after the level
+	offerPaused   = " has paused this offer."                          // after the name of the business
 )
 
 // showVoucher shows a voucher's value and state and, if it is valid, the code for the till.
@@ -69,6 +70,10 @@ func (p *Portal) voucher(ctx context.Context, f front, found coupon.ShownVoucher
 	case errors.Is(refusal, coupon.ErrVoucherExpired):
 		v.State, v.Ended = views.Expired, "Expired on "+v.Until
 		return v, nil
+	case errors.Is(refusal, coupon.ErrInactive):
+		v.State, v.Words = views.Unavailable, f.Name+offerPaused
+	case found.Lacking != nil:
+		v.State, v.Words = views.Unavailable, format.ForLevel(found.Lacking.Name)+afterRising
 	case errors.Is(refusal, coupon.ErrCapReached):
 		v.State, v.Words = views.Unavailable, limitReached
 	default:

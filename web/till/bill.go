@@ -25,7 +25,12 @@ func billFor(totalCents int64, vouchers []coupon.ShownVoucher) *coupon.Bill {
 
 // chosenVouchers are the vouchers that the draft uses.
 func (d draft) chosenVouchers(list []coupon.ShownVoucher) []coupon.ShownVoucher {
-	return slices.DeleteFunc(slices.Clone(list), func(v coupon.ShownVoucher) bool { return !slices.Contains(d.vouchers, v.ID) })
+	return slices.DeleteFunc(slices.Clone(list), func(v coupon.ShownVoucher) bool { return !d.uses(v) })
+}
+
+// uses reports whether a voucher is chosen, and its customer can use it.
+func (d draft) uses(v coupon.ShownVoucher) bool {
+	return v.Lacking == nil && slices.Contains(d.vouchers, v.ID)
 }
 
 // billView writes out how the amount to pay is calculated: € 10.00 − 20% − € 3.00.

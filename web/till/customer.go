@@ -1,6 +1,7 @@
 package till
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -350,7 +351,7 @@ func balances(w walkin.Card) (list []views.Balance) {
 }
 
 // useViews lists what the customer can use now: what expires first comes first, then pending redemptions, vouchers
-// that don't expire, and affordable rewards.
+// that don't expire, and affordable rewards. What they can't have comes last.
 func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	at := slices.IndexFunc(w.Vouchers, func(v coupon.ShownVoucher) bool { return v.ExpiresAt == nil })
 	if at < 0 {
@@ -368,7 +369,15 @@ func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	for _, v := range w.Vouchers[at:] {
 		list = append(list, voucherUse(by, d, v))
 	}
-	return append(list, rewardUses(d, w)...)
+	return withBarredLast(append(list, rewardUses(d, w)...))
+}
+
+// withBarredLast moves what the customer can't have to the end.
+func withBarredLast(list []views.Use) []views.Use {
+	slices.SortStableFunc(list, func(a, b views.Use) int {
+		return cmp.Compare(min(len(a.Why), 1), min(len(b.Why), 1))
+	})
+	return list
 }
 
 func voucherUse(by core.Actor, d draft, v coupon.ShownVoucher) views.Use {
@@ -377,14 +386,18 @@ func voucherUse(by core.Actor, d draft, v coupon.ShownVoucher) views.Use {
 	if v.ExpiresAt != nil {
 		u.Kind = "Voucher, until " + format.LastDay(*v.ExpiresAt, by.Tenant.TimeZone)
 	}
+	if v.Lacking != nil {
+		u.Why, u.Checked = format.ForLevel(v.Lacking.Name), false
+	}
 	return u
 }
 
-// rewardUses lists the rewards that the customer can afford, less those already chosen.
+// rewardUses lists the rewards that the customer can afford, less those already chosen. Those that they can't have all the same
+// say why.
 func rewardUses(d draft, w walkin.Card) (list []views.Use) {
 	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
 	for _, r := range w.Rewards {
-		if slices.Contains(d.rewards, r.ID) {
+		if slices.Contains(d.rewards, r.ID) && r.Barrier == nil {
 			unit, cost := r.Price()
 			left[unit] -= cost
 		}
@@ -395,6 +408,11 @@ func rewardUses(d draft, w walkin.Card) (list []views.Use) {
 		}
 		unit, cost := r.Price()
 		u := views.Use{Field: rewardsField, Value: r.ID.String(), Name: r.Name, Kind: "Reward", Worth: format.Units(cost, unit), Picture: links.RewardPicture(r.ID, r.Picture)}
+		if r.Barrier != nil {
+			u.Why = format.Barrier(*r.Barrier)
+			list = append(list, u)
+			continue
+		}
 		if unit == ledger.Stamps {
 			u.Stamps = cost
 		} else {

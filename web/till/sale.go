@@ -148,14 +148,14 @@ type outcome struct {
 func (t *Till) outcomeOf(c echo.Context, d draft, w walkin.Card, types []transaction.Type) (outcome, error) {
 	o := outcome{card: w, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}
 	for _, r := range w.Rewards {
-		if slices.Contains(d.rewards, r.ID) {
+		if slices.Contains(d.rewards, r.ID) && r.Barrier == nil {
 			unit, cost := r.Price()
 			o.after[unit] -= cost
 		}
 	}
 	for _, v := range w.Vouchers {
 		switch {
-		case !slices.Contains(d.vouchers, v.ID):
+		case !d.uses(v):
 		case v.BenefitType == coupon.Points:
 			o.after[ledger.Points] += *v.BenefitValue
 		case v.BenefitType == coupon.Stamps:

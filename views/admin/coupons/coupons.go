@@ -4,6 +4,7 @@ package coupons
 import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 )
@@ -24,6 +25,25 @@ type CouponForm struct {
 	FormKey string
 	Old     *coupon.WithCounts // nil: a new one
 	Rewards []ui.Option        // that its vouchers can give
+	Levels  level.Setup
+}
+
+// level is the field for the lowest level. Once the coupon was sent, its level can only be removed.
+func (v CouponForm) level() ui.Field {
+	var chosen *int64
+	if v.Old != nil {
+		chosen = v.Old.MinLevelID
+	}
+	if v.Sent() {
+		of := v.Levels
+		if of.Active = false; chosen == nil {
+			of.Levels = nil
+		}
+		field := panel.LevelField(v.Form, of, chosen)
+		field.Help = "Can only be removed after sending"
+		return field
+	}
+	return panel.LevelField(v.Form, v.Levels, chosen)
 }
 
 // Sent reports whether the coupon was sent before. Its benefit is fixed then.
@@ -47,6 +67,7 @@ type CouponDetail struct {
 	Redeemed []coupon.RedeemedVoucher
 	Pager    ui.Pager       // of the redeemed vouchers
 	Exports  *panel.Exports // nil: no vouchers, or not for this role
+	Warning  string         // what has become of the level that it asks for; "": customers can rise to it
 }
 
 // offersSend reports whether the reader may send the coupon, and it can be sent.

@@ -418,6 +418,8 @@ func Refusal(by format.Reader, v coupon.ShownVoucher, refusal error) string {
 		return "Expired on " + by.LastDay(*v.ExpiresAt) + "."
 	case errors.Is(refusal, coupon.ErrInactive):
 		return "The coupon “" + v.CouponName + "” is inactive, so its vouchers can't be redeemed. A manager can activate it."
+	case v.Lacking != nil && refusal != nil:
+		return "This voucher is for " + v.Lacking.Name + " and above. It stays valid, and the customer can use it once they have that level."
 	case errors.Is(refusal, coupon.ErrCapReached):
 		return "The coupon “" + v.CouponName + "” has reached its redemption limit. A manager can raise it."
 	case errors.Is(refusal, reward.ErrOutOfStock):
@@ -499,7 +501,7 @@ func voucherActions(v VoucherDetail) templ.Component {
 		var templ_7745c5c3_Var19 templ.SafeURL
 		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinURLErrs(links.Vouchers)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/vouchers.templ`, Line: 160, Col: 98}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/vouchers.templ`, Line: 162, Col: 98}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 		if templ_7745c5c3_Err != nil {
@@ -550,7 +552,7 @@ func voucherRedemption(r reward.NamedRedemption) templ.Component {
 		var templ_7745c5c3_Var21 templ.SafeURL
 		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinURLErrs(links.Redemption(r.ID))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/vouchers.templ`, Line: 170, Col: 53}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/vouchers.templ`, Line: 172, Col: 53}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 		if templ_7745c5c3_Err != nil {
@@ -563,7 +565,7 @@ func voucherRedemption(r reward.NamedRedemption) templ.Component {
 		var templ_7745c5c3_Var22 string
 		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(r.RewardName)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/vouchers.templ`, Line: 170, Col: 70}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/vouchers.templ`, Line: 172, Col: 70}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 		if templ_7745c5c3_Err != nil {

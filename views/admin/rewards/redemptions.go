@@ -50,5 +50,6 @@ type Redeeming struct {
 	panel.Frame
 	Customer customer.Customer
 	Choices  []reward.Reward
+	Barriers map[core.ID]*reward.Barrier // by rewards that the customer can't have
 	Pager    ui.Pager
 }

@@ -928,7 +928,7 @@ func RedeemingPage(v Redeeming) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, r := range v.Choices {
-					templ_7745c5c3_Err = rewardChoice(r, v.Customer).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = rewardChoice(r, v.Customer, refusal(r, v.Customer, v.Barriers[r.ID])).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -956,8 +956,8 @@ func RedeemingPage(v Redeeming) templ.Component {
 	})
 }
 
-// rewardChoice is a reward, and why the customer can't redeem it.
-func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
+// rewardChoice is a reward, and why the customer can't redeem it; "": they can.
+func rewardChoice(r reward.Reward, who customer.Customer, reason string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -978,7 +978,6 @@ func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
 			templ_7745c5c3_Var39 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		reason := refusal(r, who)
 		var templ_7745c5c3_Var40 = []any{"list-group-item d-flex align-items-center gap-3", templ.KV("out-of-reach", reason != "")}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var40...)
 		if templ_7745c5c3_Err != nil {
@@ -1012,7 +1011,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
 		var templ_7745c5c3_Var42 string
 		templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(r.Name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 216, Col: 12}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 215, Col: 12}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 		if templ_7745c5c3_Err != nil {
@@ -1048,7 +1047,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
 			var templ_7745c5c3_Var43 string
 			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(reason)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 224, Col: 49}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 223, Col: 49}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var43))
 			if templ_7745c5c3_Err != nil {
@@ -1066,7 +1065,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
 			var templ_7745c5c3_Var44 string
 			templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(core.OrZero(r.Description))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 226, Col: 83}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 225, Col: 83}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var44))
 			if templ_7745c5c3_Err != nil {
@@ -1084,7 +1083,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
 		var templ_7745c5c3_Var45 string
 		templ_7745c5c3_Var45, templ_7745c5c3_Err = templ.JoinStringErrs(format.Cost(r))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 229, Col: 48}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 228, Col: 48}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var45))
 		if templ_7745c5c3_Err != nil {
@@ -1102,7 +1101,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
 			var templ_7745c5c3_Var46 string
 			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs("Redeem " + r.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 231, Col: 57}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/rewards/redemptions.templ`, Line: 230, Col: 57}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var46))
 			if templ_7745c5c3_Err != nil {
@@ -1129,9 +1128,12 @@ func rewardChoice(r reward.Reward, who customer.Customer) templ.Component {
 	})
 }
 
-// refusal is why a customer can't redeem a reward; "": they can. A balance that is too small is reported before an empty
-// stock, as core does.
-func refusal(r reward.Reward, who customer.Customer) string {
+// refusal is why a customer can't redeem a reward; "": they can. Reasons are in core's order: what the reward asks for, the balance,
+// the stock.
+func refusal(r reward.Reward, who customer.Customer, barrier *reward.Barrier) string {
+	if barrier != nil {
+		return format.Barrier(*barrier)
+	}
 	unit, price := r.Price()
 	missing := price - who.PointsBalance
 	if unit == ledger.Stamps {

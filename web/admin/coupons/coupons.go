@@ -70,6 +70,10 @@ func (h *Handlers) couponForm(c echo.Context, status int, old *coupon.WithCounts
 			return err
 		}
 	}
+	var err error
+	if v.Levels, err = h.Levels.Setup(c.Request().Context(), page.Actor(c)); err != nil {
+		return err
+	}
 	return h.Render(c, status, views.CouponFormPage(v), nil)
 }
 
@@ -94,7 +98,7 @@ func newCouponOf(form *forms.Form, t core.Tenant) coupon.New {
 	n := coupon.New{
 		Name: form.Value("name"), Description: form.Value("description"),
 		BenefitType: form.Value("benefit_type"), MaxPerCustomer: form.Integer("max_per_customer"), MaxRedemptions: form.Integer("max_redemptions"),
-		VoucherValidDays: form.Integer("voucher_valid_days"),
+		VoucherValidDays: form.Integer("voucher_valid_days"), MinLevelID: form.Integer("min_level_id"),
 	}
 	if n.BenefitType != "" {
 		kind := coupon.BenefitType(n.BenefitType)
@@ -165,6 +169,7 @@ func (h *Handlers) changeCoupon(c echo.Context) error {
 	values := map[string]string{
 		"name": old.Name, "description": core.OrZero(old.Description), "benefit_type": string(old.BenefitType),
 		"max_per_customer": strconv.FormatInt(old.MaxPerCustomer, 10), "max_redemptions": digits(old.MaxRedemptions), "voucher_valid_days": digits(old.VoucherValidDays),
+		"min_level_id": digits(old.MinLevelID),
 	}
 	values["starts_at"], values["expires_at"] = couponDays(old.Coupon, t.TimeZone)
 	switch old.BenefitType {
@@ -210,7 +215,8 @@ func couponEditOf(form *forms.Form, t core.Tenant, old coupon.Coupon) coupon.Edi
 	edit := coupon.Edit{
 		Name: panel.IfChanged(form, &n.Name, "name"), Description: panel.IfChanged(form, &n.Description, "description"),
 		MaxPerCustomer: panel.IfChanged(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: panel.IfChanged(form, n.MaxRedemptions, "max_redemptions"),
-		VoucherValidDays: panel.IfChanged(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
+		VoucherValidDays: panel.IfChanged(form, n.VoucherValidDays, "voucher_valid_days"), MinLevelID: panel.IfChanged(form, n.MinLevelID, "min_level_id"),
+		Malformed: n.Malformed,
 	}
 	// A coupon that was sent has no benefit fields, and those of other benefits don't count.
 	if n.BenefitType != "" && form.Changed("benefit_type", cmp.Or(valueFields[coupon.BenefitType(n.BenefitType)], "reward_ulid")) {
@@ -294,6 +300,13 @@ func (h *Handlers) showCoupon(c echo.Context) error {
 	v := views.CouponDetail{
 		Frame:  h.Frame(c, found.Name, links.Coupons, ui.Crumb{Label: "Coupons", Path: links.Coupons}),
 		Coupon: found, Redeemed: redeemed.Items, Pager: pager,
+	}
+	if found.MinLevelID != nil {
+		levels, err := h.Levels.Setup(ctx, by)
+		if err != nil {
+			return err
+		}
+		v.Warning = panelviews.LevelWarning(levels, found.MinLevelID, "use its vouchers")
 	}
 	if found.Sends > 0 {
 		v.Exports = panel.ExportsOf(c, links.CouponVouchers(id))

@@ -51,7 +51,7 @@ func (h *Handlers) showCustomer(c echo.Context) error {
 		return err
 	}
 	if part != "more" && part != "history" {
-		if v.Rewards, err = h.Rewards.Outlook(ctx, by, id); err != nil {
+		if v.Rewards, err = h.Rewards.Outlook(ctx, by, id, &v.Level); err != nil {
 			return err
 		}
 	}

@@ -254,17 +254,23 @@ func (h *Handlers) chooseReward(c echo.Context, q *forms.Form) error {
 		return err
 	}
 	v := views.Redeeming{Frame: h.redeemFrame(c), Customer: who, Pager: page.Pager(list, c.Request().URL, "reward", "rewards", "")}
+	if v.Barriers, err = h.Rewards.Barriers(c.Request().Context(), by, who.ID, list.Items); err != nil {
+		return err
+	}
 	// What can be redeemed first, then the others by how little is missing.
 	slices.SortStableFunc(list.Items, func(one, other reward.Reward) int {
-		return cmp.Compare(shortfall(one, who), shortfall(other, who))
+		return cmp.Compare(shortfall(one, who, v.Barriers), shortfall(other, who, v.Barriers))
 	})
 	v.Choices = list.Items
 	return h.Render(c, http.StatusOK, views.RedeemingPage(v), nil)
 }
 
 // shortfall is how much of a reward's cost a customer doesn't have, as a share of the cost, because points
-// and stamps can't be compared. 0: it can be redeemed; above 1: it is affordable and out of stock.
-func shortfall(r reward.Reward, who customer.Customer) float64 {
+// and stamps can't be compared. 0: it can be redeemed; above 1: it is affordable and out of stock, or the customer can't have it.
+func shortfall(r reward.Reward, who customer.Customer, barriers map[core.ID]*reward.Barrier) float64 {
+	if barriers[r.ID] != nil {
+		return 3
+	}
 	unit, price := r.Price()
 	balance := who.PointsBalance
 	if unit == ledger.Stamps {
@@ -290,6 +296,10 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *forms.Form) e
 	if err != nil {
 		return err
 	}
+	barriers, err := h.Rewards.Barriers(c.Request().Context(), page.Actor(c), who.ID, []reward.Reward{r.Reward})
+	if err != nil {
+		return err
+	}
 	unit, price := r.Price()
 	before := who.PointsBalance
 	if unit == ledger.Stamps {
@@ -304,6 +314,8 @@ func (h *Handlers) confirmRedeem(c echo.Context, status int, form *forms.Form) e
 	switch {
 	case !r.Active: // deactivated meanwhile
 		problem, button, words = &ui.Problem{Sentence: "“" + r.Name + "” is inactive and can't be redeemed."}, "", nil
+	case barriers[id] != nil:
+		problem, button, words = &ui.Problem{Sentence: barriers[id].Sentence()}, "", nil
 	case who.Status != customer.Active:
 		problem, button, words = &ui.Problem{Sentence: name + " is inactive and can't redeem rewards."}, "", nil
 	}

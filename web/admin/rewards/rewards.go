@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -12,6 +13,7 @@ import (
 	views "example.com/loyalty/views/admin/rewards"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
+	panelviews "example.com/loyalty/views/panel"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
@@ -73,7 +75,20 @@ func (h *Handlers) rewardForm(c echo.Context, status int, old *reward.Reward, fo
 	if old != nil {
 		f.Title, f.Crumbs = "Edit reward", append(f.Crumbs, ui.Crumb{Label: old.Name, Path: links.Reward(old.ID)})
 	}
-	return h.Render(c, status, views.RewardFormPage(views.RewardForm{Frame: f, Form: form, Old: old, FormKey: h.NewFormKey()}), nil)
+	v := views.RewardForm{Frame: f, Form: form, Old: old, FormKey: h.NewFormKey()}
+	var err error
+	if v.Levels, err = h.Levels.Setup(c.Request().Context(), page.Actor(c)); err != nil {
+		return err
+	}
+	return h.Render(c, status, views.RewardFormPage(v), nil)
+}
+
+// readTerms reads who can have a reward, when and how often.
+func readTerms(form *forms.Form) reward.Terms {
+	return reward.Terms{
+		MinLevelID: form.Integer("min_level_id"), MaxPerCustomer: form.Integer("max_per_customer"),
+		StartsOn: form.Date("starts_on"), EndsOn: form.Date("ends_on"),
+	}
 }
 
 // costFields together are the cost of a reward.
@@ -96,6 +111,7 @@ func (h *Handlers) addReward(c echo.Context) error {
 			n := reward.New{
 				Name: form.Value("name"), Description: form.Value("description"), Stock: form.Integer("stock"),
 				CostCents: form.Amount("cost_cents", by.Tenant.Currency), ValueCents: form.Amount("value_cents", by.Tenant.Currency),
+				Terms: readTerms(form),
 			}
 			if form.File != nil {
 				n.Picture = &form.File
@@ -132,6 +148,16 @@ func (h *Handlers) changeReward(c echo.Context) error {
 	} else {
 		values["points_cost"] = strconv.FormatInt(*r.PointsCost, 10)
 	}
+	for name, number := range map[string]*int64{"min_level_id": r.MinLevelID, "max_per_customer": r.MaxPerCustomer} {
+		if number != nil {
+			values[name] = strconv.FormatInt(*number, 10)
+		}
+	}
+	for name, day := range map[string]*time.Time{"starts_on": r.StartsOn, "ends_on": r.EndsOn} {
+		if day != nil {
+			values[name] = day.Format(time.DateOnly)
+		}
+	}
 	form := forms.Blank(values)
 	for name, cents := range map[string]*int64{"cost_cents": r.CostCents, "value_cents": r.ValueCents} {
 		if cents != nil {
@@ -149,11 +175,14 @@ func (h *Handlers) editReward(c echo.Context) error {
 	return page.Submit(h.Kit, c, page.Submission[reward.Reward]{
 		Run: func(ctx context.Context, by core.Actor, form *forms.Form) (reward.Reward, error) {
 			points, stamps := readCost(form)
+			terms := readTerms(form)
 			edit := reward.Edit{
 				Name: panel.IfChanged(form, form.Text("name"), "name"), Description: panel.IfChanged(form, form.Text("description"), "description"),
 				PointsCost: panel.IfChanged(form, points, costFields...), StampsCost: panel.IfChanged(form, stamps, costFields...),
 				CostCents:  panel.IfChanged(form, form.Amount("cost_cents", by.Tenant.Currency), "cost_cents"),
 				ValueCents: panel.IfChanged(form, form.Amount("value_cents", by.Tenant.Currency), "value_cents"),
+				MinLevelID: panel.IfChanged(form, terms.MinLevelID, "min_level_id"), MaxPerCustomer: panel.IfChanged(form, terms.MaxPerCustomer, "max_per_customer"),
+				StartsOn: panel.IfChanged(form, terms.StartsOn, "starts_on"), EndsOn: panel.IfChanged(form, terms.EndsOn, "ends_on"),
 			}
 			if form.File != nil {
 				edit.Picture = core.Set(form.File)
@@ -203,6 +232,13 @@ func (h *Handlers) rewardDetail(c echo.Context, status int, r reward.WithCounts,
 	v := views.RewardDetail{
 		Frame:  h.Frame(c, r.Name, links.Rewards, ui.Crumb{Label: "Rewards", Path: links.Rewards}),
 		Reward: r, Latest: latest.Items, Stock: h.stockCard(c, r.Reward, form),
+	}
+	if r.MinLevelID != nil {
+		levels, err := h.Levels.Setup(c.Request().Context(), by)
+		if err != nil {
+			return err
+		}
+		v.Warning = panelviews.LevelWarning(levels, r.MinLevelID, "redeem it")
 	}
 	return h.Render(c, status, views.RewardDetailPage(v), views.StockForms(v.Stock))
 }

@@ -35,7 +35,7 @@ func (h *Handlers) showPoster(c echo.Context) error {
 	}
 	v := views.Poster{
 		Frame: h.Frame(c, "Poster", links.Poster), QR: qr, Address: host + "/join",
-		Offer: format.OfferOf(types, rewards.Items, by.Tenant.Currency), Paper: views.A4,
+		Offer: format.OfferOf(types, rewards.Items, by.Tenant.Currency, h.Reader(c).Today()), Paper: views.A4,
 	}
 	if c.QueryParam("paper") == string(views.A5) {
 		v.Paper = views.A5
