@@ -15,8 +15,27 @@ type Preview struct {
 	Before, After Setup
 	Customers     map[int64]int64 // who would have a level, by its ID; of the first one, and of a new one, by 0
 	Rise          int64           // customers who would rise at once
+	Asking        Asking          // what asks for a level that would be retired, or for any level if they would be switched off
 	Short         int64           // customers with a level that they have earned, but would have to earn again by its last day
 }
+
+// Asking counts the active rewards and coupons that ask for a level.
+type Asking struct{ Rewards, Coupons int64 }
+
+const askingSQL = `
+	select (
+			select count(*)
+			from loyalty.reward
+			where tenant_id = @tenant_id
+				and active
+				and (min_level_id = @level or @level::bigint is null and min_level_id is not null)
+		) as rewards, (
+			select count(*)
+			from loyalty.coupon
+			where tenant_id = @tenant_id
+				and active
+				and (min_level_id = @level or @level::bigint is null and min_level_id is not null)
+		) as coupons`
 
 // ChangesNothing reports whether the levels stay as they are.
 func (p Preview) ChangesNothing() bool { return p.After.isLike(p.Before) }
@@ -85,11 +104,15 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, c Change) (Preview
 		args["year"] = will.YearOf(today)
 	}
 	args["thresholds"] = thresholds(p.Before.Levels, p.After.Levels)
-	groups, err := db.All[struct {
+	var groups []struct {
 		ledger.Standing
 		Customers int64
-	}](ctx, scope, statement, args)
-	if err != nil {
+	}
+	readings := []db.Reading{db.AllInto(&groups, statement, args)}
+	if c.Retire != nil || c.On != nil && !*c.On {
+		readings = append(readings, db.OneInto(&p.Asking, askingSQL, db.Args{"level": c.Retire}))
+	}
+	if err := db.Together(ctx, scope, readings...); err != nil {
 		return Preview{}, err
 	}
 	for _, g := range groups {

@@ -2,12 +2,14 @@ package admin_test
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/web/webtest"
 )
@@ -172,4 +174,23 @@ func TestTheLevelOfACoupon(t *testing.T) {
 	if s.manager.Get(path+"/edit").Find("[name=min_level_id]").Length() != 0 {
 		t.Error("a sent coupon can be given a level")
 	}
+}
+
+// Before a level is retired, or levels are switched off, the owner is told what asks for it.
+func TestRetiringALevelSaysWhatAsksForIt(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	levels := s.golden(9)
+	s.AddReward(reward.New{Name: "Tasting", PointsCost: new(int64(1)), Terms: reward.Terms{MinLevelID: &levels[1]}})
+	s.Coupon(coupon.New{Name: "Gold days", BenefitType: "points", BenefitValue: new(int64(5)), MinLevelID: &levels[1]})
+	owner := s.signedIn(core.Owner)
+	says := func(form url.Values, want string) {
+		t.Helper()
+		if got := owner.Post(levelsPage+"/preview", form).Text("main form"); !strings.Contains(got, want) {
+			t.Errorf("%v: %q, want %q", form, got, want)
+		}
+	}
+	says(webtest.Form("change", "retire", "version", "1", "id", strconv.FormatInt(levels[1], 10)),
+		"This level is asked for by 1 reward and 1 coupon. Only customers who still have it, or a higher level, can use them.")
+	says(webtest.Form("change", "off", "version", "1"), "All customers can use what asks for a level: 1 reward and 1 coupon.")
 }
