@@ -92,6 +92,15 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, c Change) (Preview
 	if c.Version != p.Before.Version {
 		return Preview{}, ErrChanged
 	}
+	switchedOff := c.On != nil && !*c.On
+	if c.Retire != nil || switchedOff {
+		if p.Asking, err = db.One[Asking](ctx, scope, askingSQL, db.Args{"level": c.Retire}); err != nil {
+			return Preview{}, err
+		}
+	}
+	if switchedOff { // nobody has a level then
+		return p, nil
+	}
 	// What a programme that is off would do is what it would do if it were launched.
 	was, would := p.Before.inForce(), p.After
 	would.Active = would.Active || !p.Before.Active
@@ -104,15 +113,11 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, c Change) (Preview
 		args["year"] = will.YearOf(today)
 	}
 	args["thresholds"] = thresholds(p.Before.Levels, p.After.Levels)
-	var groups []struct {
+	groups, err := db.All[struct {
 		ledger.Standing
 		Customers int64
-	}
-	readings := []db.Reading{db.AllInto(&groups, statement, args)}
-	if c.Retire != nil || c.On != nil && !*c.On {
-		readings = append(readings, db.OneInto(&p.Asking, askingSQL, db.Args{"level": c.Retire}))
-	}
-	if err := db.Together(ctx, scope, readings...); err != nil {
+	}](ctx, scope, statement, args)
+	if err != nil {
 		return Preview{}, err
 	}
 	for _, g := range groups {
