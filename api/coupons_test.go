@@ -110,7 +110,7 @@ func TestCoupons(t *testing.T) {
 			says: couponFields, also: []string{"Coupon and voucher record fields (beyond the existence of a per-customer limit named `max_per_customer`, a global redemption cap, an expiry, and an active flag): not shown."}, method: "GET", path: "/coupons", before: func(s *shop) { s.fill("{tenth_off}") }, status: 200,
 			want: `{"data":[{"ulid":"{tenth_off}","name":"A tenth off","description":"Of anything.","benefit":{"type":"percent","percent":10},` +
 				`"max_per_customer":2,"max_redemptions":null,"redemptions_count":0,"starts_at":"<time>","expires_at":"<time>","voucher_valid_days":30,` +
-				`"active":true,"created_at":"<time>"}],` + single + `coupons` + page,
+				`"active":true,"created_at":"<time>","min_tier_id":null}],` + single + `coupons` + page,
 		},
 		{
 			says: couponFields, with: "a cap", method: "GET", path: "/coupons", before: func(s *shop) { s.fill("{too_late}") }, status: 200,

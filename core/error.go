@@ -64,6 +64,12 @@ func Refuse(code, message string) *Error {
 	return &Error{Kind: KindRule, Code: code, Message: message}
 }
 
+// Is reports whether a refusal is of the same rule, in whatever sentence.
+func (e *Error) Is(target error) bool {
+	other, ok := target.(*Error) //nolint:errorlint // of the chain, errors.Is asks each one
+	return ok && e.Code != "" && e.Code == other.Code
+}
+
 // Saying returns the refusal in another sentence, one that names what was refused.
 func (e *Error) Saying(message string) *Error {
 	said := *e

@@ -48,6 +48,7 @@ func TestBrowser(t *testing.T) {
 		"Programme":         testProgramme,
 		"ProgrammeNoScript": testProgrammeWithoutJavaScript,
 		"Levels":            testLevels,
+		"Terms":             testTerms,
 		"RefusedForm":       testRefusedForm,
 		"UnsentForm":        testUnsentForm,
 		"Keyboard":          testKeyboard,

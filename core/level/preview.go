@@ -17,9 +17,28 @@ type Preview struct {
 	Before, After Setup
 	Customers     map[int64]int64 // who would have a level, by its ID; of the first one, and of a new one, by 0
 	Rise          int64           // customers who would rise at once
+	Asking        Asking          // what asks for a level that would be retired, or for any level if they would be switched off
 	Short         int64           // customers with a level that they have earned, but would have to earn again by its last day
 	Uncounted     bool            // there are too many sales to count them while a person waits: the three fields above aren't known
 }
+
+// Asking counts the active rewards and coupons that ask for a level.
+type Asking struct{ Rewards, Coupons int64 }
+
+const askingSQL = `
+	select (
+			select count(*)
+			from loyalty.reward
+			where tenant_id = @tenant_id
+				and active
+				and (min_level_id = @level or @level::bigint is null and min_level_id is not null)
+		) as rewards, (
+			select count(*)
+			from loyalty.coupon
+			where tenant_id = @tenant_id
+				and active
+				and (min_level_id = @level or @level::bigint is null and min_level_id is not null)
+		) as coupons`
 
 // ChangesNothing reports whether the levels stay as they are.
 func (p Preview) ChangesNothing() bool { return p.After.isLike(p.Before) }
@@ -81,6 +100,15 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, c Change) (Preview
 	}
 	if c.Version != p.Before.Version {
 		return Preview{}, ErrChanged
+	}
+	switchedOff := c.On != nil && !*c.On
+	if c.Retire != nil || switchedOff {
+		if p.Asking, err = db.One[Asking](ctx, scope, askingSQL, db.Args{"level": c.Retire}); err != nil {
+			return Preview{}, err
+		}
+	}
+	if switchedOff { // nobody has a level then
+		return p, nil
 	}
 	// What a programme that is off would do is what it would do if it were launched.
 	was, would := p.Before.inForce(), p.After

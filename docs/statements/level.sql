@@ -293,6 +293,24 @@ prepare countedSQL as
     and c.merged_into is null
     and coalesce(c.phone_key, c.email_key) is not null;
 
+-- askingSQL (core/level/preview.go), for Preview: Preview returns what a change would do now, for owners, or the refusal
+-- of Change.
+-- $1=tenant_id $2=level
+prepare askingSQL as
+  select (
+      select count(*)
+      from loyalty.reward
+      where tenant_id = $1
+        and active
+        and (min_level_id = $2 or $2::bigint is null and min_level_id is not null)
+    ) as rewards, (
+      select count(*)
+      from loyalty.coupon
+      where tenant_id = $1
+        and active
+        and (min_level_id = $2 or $2::bigint is null and min_level_id is not null)
+    ) as coupons;
+
 -- standingsSQL (core/level/preview.go): Customers are grouped by the thresholds that their sums reach: which sum of a
 -- group stands for it makes no difference.
 -- $1=tenant_id $2=thresholds

@@ -89,7 +89,7 @@ func PromotionsPage(v Guide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p><code>tier</code> is null if the business has no levels. Otherwise everybody has one, the first one, too; <code>until</code> is its last day. A sale that reaches a tier counts for the next sale on. Customers whose tier changes come again in <a href=\"/docs/sync\"><code>order=updated</code> and <code>/changes</code></a>.</p><h2 id=\"birthday\">Birthdays</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p><code>tier</code> is null if the business has no levels. Otherwise everybody has one, the first one, too; <code>until</code> is its last day. A sale that reaches a tier counts for the next sale on. Customers whose tier changes come again in <a href=\"/docs/sync\"><code>order=updated</code> and <code>/changes</code></a>.</p><p>A reward or a coupon can ask for a tier: <code>min_tier_id</code>. Customers of that tier and of higher ones can redeem it, others get <a href=\"/problems/reward-not-available\"><code>reward-not-available</code></a> or <a href=\"/problems/voucher-not-available\"><code>voucher-not-available</code></a>. Show its detail: it names the tier.</p><h2 id=\"birthday\">Birthdays</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

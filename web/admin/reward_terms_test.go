@@ -2,12 +2,14 @@ package admin_test
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/web/webtest"
 )
@@ -123,4 +125,72 @@ func TestRewardsThatACustomerCantHave(t *testing.T) {
 	if got := refused.Text("main"); refused.Code != http.StatusUnprocessableEntity || !strings.Contains(got, "This customer has already redeemed this reward once.") {
 		t.Errorf("refused: %d %q", refused.Code, got)
 	}
+}
+
+// A coupon's level is chosen, shown, and after a send only removed. Its send says how many have the level, and its vouchers that they are
+// for it.
+func TestTheLevelOfACoupon(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	levels := s.golden(9)
+	gold := strconv.FormatInt(levels[1], 10)
+	wants(t, "levels", s.manager.Get("/admin/coupons/new").Texts("[name=min_level_id] option"), []string{"All customers", "Gold and above"})
+	draft := webtest.Form("name", "Gold days", "benefit_type", "points", "points", "5", "max_per_customer", "1", "min_level_id", gold)
+	made := s.manager.Submit("/admin/coupons/new", draft)
+	if got := made.Text("main"); !strings.Contains(got, "For Gold and above") {
+		t.Errorf("its page: %q", got)
+	}
+	list := s.manager.Get("/admin/coupons")
+	if got := list.Text("tbody"); !strings.Contains(got, "For Gold and above") {
+		t.Errorf("the list: %q", got)
+	}
+	path := list.Attr("tbody a", "href")
+	summary := s.manager.Post(path+"/send/preview", webtest.Form("segment", "all"), "Hx-Request", "true")
+	if got := summary.Text(".send-warning"); got != "0 of 1 are at Gold or above now. The others can use their voucher once they have that level." {
+		t.Errorf("the send says %q", got)
+	}
+	voucher := "/admin/vouchers/" + s.Voucher(idOf(t, path), s.elsa.ID).String()
+	const refusal = "This voucher is for Gold and above. It stays valid, and the customer can use it once they have that level."
+	if page := s.cashier.Get(voucher); page.Text(".voucher-refusal") != refusal || page.Find(`main a[href="`+voucher+`/redeem"], .page-header a[href="`+voucher+`/redeem"]`).Length() != 0 {
+		t.Errorf("the voucher says %q", page.Text(".voucher-refusal"))
+	}
+	if got := s.cashier.Post(voucher+"/redeem", webtest.Form()); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.Text("main"), refusal) {
+		t.Errorf("redeemed: %d %q", got.Code, got.Text("main"))
+	}
+	tab := s.cashier.Get(s.path() + "?view=vouchers")
+	if got := tab.Text("#history"); !strings.Contains(got, "For Gold and above") || tab.Find(`#history a.btn[href="`+voucher+`"]`).Length() != 0 {
+		t.Errorf("the customer's vouchers: %q", got)
+	}
+	wants(t, "levels", s.manager.Get(path+"/edit").Texts("[name=min_level_id] option"), []string{"All customers", "Gold and above"})
+	s.Exec("update loyalty.level set retired_at = now() where id = $1", levels[1])
+	if got := s.cashier.Get(path).Text("main .alert"); got != "Gold is retired and no level is above it. Only customers who still have it can use its vouchers." {
+		t.Errorf("its page says %q", got)
+	}
+	s.manager.Submit(path+"/edit", webtest.With(draft, "min_level_id", ""))
+	c, err := s.Coupons.FindCoupon(t.Context(), s.By, idOf(t, path))
+	if s.Check(err); c.MinLevelID != nil {
+		t.Errorf("removed: %+v", c)
+	}
+	if s.manager.Get(path+"/edit").Find("[name=min_level_id]").Length() != 0 {
+		t.Error("a sent coupon can be given a level")
+	}
+}
+
+// Before a level is retired, or levels are switched off, the owner is told what asks for it.
+func TestRetiringALevelSaysWhatAsksForIt(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	levels := s.golden(9)
+	s.AddReward(reward.New{Name: "Tasting", PointsCost: new(int64(1)), Terms: reward.Terms{MinLevelID: &levels[1]}})
+	s.Coupon(coupon.New{Name: "Gold days", BenefitType: "points", BenefitValue: new(int64(5)), MinLevelID: &levels[1]})
+	owner := s.signedIn(core.Owner)
+	says := func(form url.Values, want string) {
+		t.Helper()
+		if got := owner.Post(levelsPage+"/preview", form).Text("main form"); !strings.Contains(got, want) {
+			t.Errorf("%v: %q, want %q", form, got, want)
+		}
+	}
+	says(webtest.Form("change", "retire", "version", "1", "id", strconv.FormatInt(levels[1], 10)),
+		"This level is asked for by 1 reward and 1 coupon. Only customers who still have it, or a higher level, can use them.")
+	says(webtest.Form("change", "off", "version", "1"), "All customers can use what asks for a level: 1 reward and 1 coupon.")
 }

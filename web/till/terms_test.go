@@ -6,7 +6,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/web/webtest"
 )
 
 // What a customer can't have says why before the cashier taps, comes last, has nothing to tap, and isn't counted.
@@ -47,5 +49,36 @@ func TestTheTillSaysWhyARewardCantBeHad(t *testing.T) {
 	}
 	if checked := refused.Find(".uses :checked").Length(); checked != 0 {
 		t.Errorf("%d rewards are still chosen", checked)
+	}
+}
+
+// A voucher of a level that the customer lacks is greyed, also when it is scanned; the amount to pay is without its discount.
+func TestTheTillSaysWhyAVoucherCantBeUsed(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	levels := s.Levels(award.LevelRules{Basis: award.ByVisits, Period: award.AllTime}, award.Level{Name: "Member"}, award.Level{Name: "Gold", Threshold: 1})
+	anna := s.customer("Anna", 0)
+	made := s.Coupon(coupon.New{Name: "Gold days", BenefitType: "amount", BenefitValue: new(int64(300)), MinLevelID: &levels[1]})
+	voucher := s.Voucher(made.ID, anna.ID)
+	cashier := s.signedIn(core.Cashier)
+	page := cashier.serve(anna)
+	if page.Find(".uses input").Length() != 0 || page.Text(".use-barred .use-words") != "€ 3.00 off For Gold and above" || page.Text(".uses-head .quiet") != "None available" {
+		t.Errorf("shown: %q", page.Text(".uses"))
+	}
+	form := saleForm(page, "spend_amount_cents", "1000", "vouchers", voucher.String())
+	if got := cashier.Get("/till/earns?"+form.Encode(), "Hx-Request", "true").Find(".bill").Length(); got != 0 {
+		t.Error("the amount to pay has the discount")
+	}
+	refused := cashier.script("/till/sale", form)
+	if got := refused.Text("[data-problem]"); refused.Code != 422 || got != "This voucher is for Gold and above." {
+		t.Errorf("refused: %d %q", refused.Code, got)
+	}
+	scanned := cashier.script("/till/take", webtest.Form("scan", voucher.String()))
+	if got := scanned.Text("[data-problem]"); got != "This voucher is for Gold and above." || scanned.Find(".uses :checked").Length() != 0 {
+		t.Errorf("scanned: %q", got)
+	}
+	cashier.script("/till/sale", saleForm(page, "spend_amount_cents", "1000"))
+	if box := cashier.serve(anna).Find(".uses input"); box.AttrOr("value", "") != voucher.String() {
+		t.Errorf("as Gold: %d vouchers can be used", box.Length())
 	}
 }

@@ -105,10 +105,14 @@ func (v Preview) effects() (effects []string) {
 	after := v.After
 	switch {
 	case v.Before.Active && !after.Active:
-		return []string{
+		effects = []string{
 			"Customers no longer see a level, and their sales earn the usual points and stamps.",
 			"Levels are kept. If you launch them again, sales from before are counted first.",
 		}
+		if asking := v.asking(); asking != "" {
+			effects = append(effects, "All customers can use what asks for a level: "+asking+".")
+		}
+		return effects
 	case !after.Active && v.Before.Version == 0:
 		return []string{"Customers see nothing until you launch levels. Add levels first."}
 	case v.Uncounted && !after.Active:
@@ -130,10 +134,25 @@ func (v Preview) effects() (effects []string) {
 	case v.Before.Active:
 		effects = append(effects, "No one loses a level before its last day.")
 	}
+	if asking := v.asking(); asking != "" {
+		effects = append(effects, "This level is asked for by "+asking+". Only customers who still have it, or a higher level, can use them.")
+	}
 	if after.Frozen {
 		effects = append(effects, "Earlier sales are counted first, which can take some minutes. Sales go on meanwhile.")
 	}
 	return effects
+}
+
+// asking is what asks for a level that goes: 2 rewards and 1 coupon; "": nothing does.
+func (v Preview) asking() string {
+	var words []string
+	if n := v.Asking.Rewards; n > 0 {
+		words = append(words, format.Count(n, "reward", "rewards"))
+	}
+	if n := v.Asking.Coupons; n > 0 {
+		words = append(words, format.Count(n, "coupon", "coupons"))
+	}
+	return format.And(words)
 }
 
 // shares are how many customers would have each level.
