@@ -151,6 +151,16 @@ func (c *cafe) itemOf(course rune, cents int64, days int) award.Item {
 	return award.Item{Category: code, AmountCents: cents}
 }
 
+// withItem adds an item, which is one with another of its category.
+func withItem(items []award.Item, more award.Item) []award.Item {
+	i := slices.IndexFunc(items, func(i award.Item) bool { return i.Category == more.Category })
+	if i < 0 {
+		return append(items, more)
+	}
+	items[i].AmountCents += more.AmountCents
+	return items
+}
+
 // sortOut leaves of a sale's items what its front end sends. The till sends one for the whole amount, of the category that the cashier chose.
 func (c *cafe) sortOut(v *visit, days int) {
 	takesHome := c.extras.IntN(40)
@@ -199,7 +209,7 @@ func (c *cafe) officeOrders(days int) (orders []visit) {
 		for _, course := range "lllllpppp" {
 			price := pick(c.extras, c.Menu[string(course)])
 			v.cents += price
-			v.items = append(v.items, award.Item{Category: codes[course], AmountCents: price})
+			v.items = withItem(v.items, award.Item{Category: codes[course], AmountCents: price})
 		}
 		orders = append(orders, v)
 	}

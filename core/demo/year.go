@@ -107,7 +107,7 @@ func (c *cafe) order(g *guest, at time.Time, days int) visit {
 	for _, course := range ordered {
 		price := pick(c.r, c.Menu[string(course)])
 		v.cents += price
-		v.items = append(v.items, c.itemOf(course, price, days))
+		v.items = withItem(v.items, c.itemOf(course, price, days))
 	}
 	switch {
 	case ordered == "c" && g.HasCard:
