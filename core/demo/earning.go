@@ -24,7 +24,7 @@ const (
 	daysCapped = 100
 	dayCap     = 60 // points
 
-	// daysSummer is how many days before the last the ordering app got drinks that nobody has told the café's categories.
+	// daysSummer is how many days before the last the ordering app got drinks whose codes no category has.
 	daysSummer = 35
 )
 
@@ -135,7 +135,7 @@ func (g *guest) birthday() string {
 // codes are what the ordering app sends for the courses of the menu.
 var codes = map[rune]string{'c': "coffee", 'p': "cake", 'l': "lunch"}
 
-// summerDrinks are codes that nobody has told the café's categories.
+// summerDrinks are codes that no category has.
 var summerDrinks = []string{"iced-tea", "kombucha", "smoothie"}
 
 // itemOf returns an item of the ordering app.
