@@ -92,7 +92,7 @@ func TestLevelsOfAFileRiseAndRetire(t *testing.T) {
 	o.RulesChanged()
 	o.imported(lines("name;phone;level", "Cia Ek;070 174 06 07;Silver"))
 	cia := shoptest.Query[core.ID](o.Shop, "select id from loyalty.customer where tenant_id = $1 and phone = '070 174 06 07'", o.By.Tenant.ID)
-	o.Shop.Sale(cia, o.Points(100), 60_000)
+	o.Sale(cia, o.Points(100), 60_000)
 	if diff := cmp.Diff([]string{
 		"070 174 06 07 Gold 2027-12-31 earned import staff 2027-12-31, reached staff 2027-12-31",
 	}, o.levels()); diff != "" {
