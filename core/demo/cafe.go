@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
@@ -39,12 +40,14 @@ type cafe struct {
 	services *loyalty.Services
 	db       *db.DB
 	r        *rand.Rand
-	until    time.Time // now, in the café's zone
+	extras   *rand.Rand // of what sales are about
+	until    time.Time  // now, in the café's zone
 	tenant   core.Tenant
 
 	people    []core.Actor // in the order of the team
 	locations []*int64     // of the people; nil: none
 	types     []transaction.Type
+	levels    []award.Level
 	receipts  int
 }
 
@@ -54,7 +57,8 @@ func open(ctx context.Context, d *db.DB) *cafe {
 	c := &cafe{facts: readFacts(), services: loyalty.New(d, jobs, nil, vault.Keys{}, loyalty.Options{}), db: d}
 	c.until = d.Now().In(sample.Must(core.Zone(c.Business.TimeZone)))
 	year, month, day := c.until.Date()
-	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
+	seed := uint64(year*10_000 + int(month)*100 + day)
+	c.r, c.extras = rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 	c.tenant = sample.AddTenant(ctx, d.At(c.ago(firstDay+1, evening)), system(core.Tenant{}), c.Business)
 	return c
 }
@@ -88,6 +92,7 @@ func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person
 	for _, n := range c.Types {
 		c.types = append(c.types, sample.Must(core.Result(c.services.At(opened).Transactions.AddType(ctx, c.people[owner], n.NewType, nil))))
 	}
+	c.launchLevels(ctx, opened)
 	return people
 }
 

@@ -185,7 +185,7 @@ func wantPlausible(t *testing.T, d *db.DB, until time.Time) {
 		"sales by API":             {300, 1000, "from loyalty.transaction where source = 'api'"},
 		"sales in the panel":       {100, 300, "from loyalty.transaction where source = 'panel'"},
 		"sales with a place":       {2500, 5000, "from loyalty.transaction where location_id is not null"},
-		"largest sale":             {0, 0, "from loyalty.transaction where spend_amount_cents not between 190 and 3500"},
+		"largest sale":             {0, 0, "from loyalty.transaction where spend_amount_cents not between 190 and 9900"},
 		"expiries":                 {100, 600, "from loyalty.ledger_entry where kind = 'expiry'"},
 		"points to end in a month": {10, 120, `from loyalty.account where points_expire_on < (` + at + ` + interval '30 days')::date`},
 		"points to end tomorrow":   {1, 10, "from loyalty.account where points > 0 and points_expire_on = (" + at + " at time zone 'Europe/Stockholm')::date + 1"},
@@ -220,6 +220,25 @@ func wantPlausible(t *testing.T, d *db.DB, until time.Time) {
 		"invoices of a month":      {2, 4, "from loyalty.invoice where total_cents = 6125"},
 		"paid invoices":            {2, 4, "from loyalty.invoice where status = 'paid'"},
 		"invoices to pay":          {1, 1, "from loyalty.invoice where status = 'issued' and due_at > " + at},
+		"promotions on":            {6, 6, "from loyalty.promotion where active and starts_on <= (" + at + ")::date and (ends_on is null or ends_on >= (" + at + ")::date)"},
+		"promotions that ended":    {1, 1, "from loyalty.promotion where ends_on < (" + at + ")::date"},
+		"promotions to come":       {1, 1, "from loyalty.promotion where starts_on > (" + at + ")::date"},
+		"promotions without sales": {1, 1, "from loyalty.promotion p where not exists (select from loyalty.transaction where tenant_id = p.tenant_id and promotion_id = p.id)"},
+		"sales with a promotion":   {150, 700, "from loyalty.transaction where promotion_id is not null"},
+		"sales with items":         {1000, 2500, "from loyalty.transaction where items is not null"},
+		"sales that earn nothing":  {3, 60, "from loyalty.transaction where eligible_cents = 0 and points_awarded = 0"},
+		"capped sales":             {5, 60, "from loyalty.transaction where capped"},
+		"capped since yesterday":   {1, 5, "from loyalty.transaction where capped and created_at > " + at + " - interval '2 days'"},
+		"categories":               {5, 5, "from loyalty.category where active"},
+		"codes to map":             {3, 3, "from loyalty.unmapped_code"},
+		"levels":                   {3, 3, "from loyalty.level where retired_at is null"},
+		"at the second level":      {15, 70, "from loyalty.account a join loyalty.level l on l.tenant_id = a.tenant_id and l.id = a.level_id where l.rank = 1"},
+		"at the highest level":     {8, 30, "from loyalty.account a join loyalty.level l on l.tenant_id = a.tenant_id and l.id = a.level_id where l.rank = 2"},
+		"about to rise":            {4, 40, "from loyalty.account where level_id is null and level_sum between 11000 and 14999"},
+		"who rose":                 {30, 120, "from loyalty.level_change where reason = 'reached'"},
+		"who dropped":              {1, 1, "from loyalty.level_change where reason = 'dropped'"},
+		"levels by hand":           {2, 2, "from loyalty.level_change where reason = 'hand' and note is not null"},
+		"with a birthday":          {150, 220, "from loyalty.customer where birth_month is not null"},
 		"audit entries":            {500, 3000, "from loyalty.audit_entry"},
 	} {
 		n, err := strconv.Atoi(texts(t, d, "select count(*) "+c.sql)[0])
@@ -297,9 +316,15 @@ func wantConsistent(t *testing.T, d *db.DB, until time.Time) {
 		"redeemed in the future": `select id::text from loyalty.redemption where greatest(created_at, fulfilled_at, voided_at) > ` + at,
 		"entries in the future":  `select id::text from loyalty.audit_entry where created_at > ` + at,
 		"balances below zero":    `select id::text from loyalty.ledger_entry where balance_after < 0`,
-		"evaluated before sent":  `select id::text from loyalty.coupon_send where evaluated_at < created_at`,
-		"redeemed before made":   `select id::text from loyalty.voucher where redeemed_at < created_at`,
-		"redeemed after expiry":  `select id::text from loyalty.voucher where redeemed_at >= expires_at`,
+		"levels in the future":   `select id::text from loyalty.level_change where created_at > ` + at,
+		"rose without a sale":    `select id::text from loyalty.level_change where reason = 'reached' and cause is null`,
+		"used on another day": `
+			select external_reference from loyalty.transaction t
+			join loyalty.promotion p on p.tenant_id = t.tenant_id and p.id = t.promotion_id
+			where (t.created_at at time zone 'Europe/Stockholm')::date not between p.starts_on and coalesce(p.ends_on, 'infinity')`,
+		"evaluated before sent": `select id::text from loyalty.coupon_send where evaluated_at < created_at`,
+		"redeemed before made":  `select id::text from loyalty.voucher where redeemed_at < created_at`,
+		"redeemed after expiry": `select id::text from loyalty.voucher where redeemed_at >= expires_at`,
 		"redeemed after its coupon was off": `
 			select v.id::text from loyalty.voucher v
 			join loyalty.audit_entry a on a.tenant_id = v.tenant_id and a.action = 'coupon.set_active' and a.subject_id = v.coupon_id::text
@@ -327,6 +352,8 @@ func everything(t *testing.T, d *db.DB) string {
 			(select count(*) from loyalty.audit_entry), (select count(*) from loyalty.platform_audit_entry),
 			(select count(*) from loyalty.plan), (select count(*) from loyalty.invoice where status = 'paid'),
 			(select sum(points) from loyalty.account), (select sum(stamps) from loyalty.account),
+			(select sum(base_award) from loyalty.transaction), (select count(*) from loyalty.transaction where promotion_id is not null),
+			(select string_agg(concat_ws(' ', code, sales), ' ' order by code) from loyalty.unmapped_code), (select count(*) from loyalty.level_change),
 			(select max(date_trunc('minute', updated_at)) from loyalty.customer))`), "")
 }
 

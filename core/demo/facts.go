@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
+	"example.com/loyalty/core/promotion"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
@@ -50,9 +53,14 @@ type facts struct {
 	Rewards []*cafeReward
 	Coupons []*cafeCoupon
 	Mishaps []string // reasons of adjustments
-	Issuer  billing.Party
-	Plan    billing.PlanInput // the one that the café moves to
-	Guests  []*guest          // who become customers in the year
+
+	Levels     []level.Edit // the first one is everybody's
+	Categories []*cafeCategory
+	Promotions []cafePromotion
+
+	Issuer billing.Party
+	Plan   billing.PlanInput // the one that the café moves to
+	Guests []*guest          // who become customers in the year
 }
 
 // habit is how a group of guests uses the café.
@@ -94,6 +102,22 @@ type cafeCoupon struct {
 	made coupon.Coupon
 }
 
+// cafeCategory is a category of what the café sells.
+type cafeCategory struct {
+	promotion.NewCategory
+	Excluded bool // it earns nothing
+
+	made promotion.Category
+}
+
+// cafePromotion is a promotion of the café. Its first day follows the evening on which it is created, unless it names one.
+type cafePromotion struct {
+	award.Promotion
+	Categories, Locations []string // names
+	Level                 string
+	Created, Starts, Ends int
+}
+
 // regulars is how many guests, the first ones, come most often.
 const regulars = 10
 
@@ -109,6 +133,12 @@ type guest struct {
 	From, Until int     // the days between which they come
 	Note        string  // what the staff know
 	Tags        []string
+	Office      bool // orders for the whole team, too
+	Given       *struct {
+		Level      string
+		Day, Until int // 0: as long as a level lasts
+		Reason     string
+	}
 
 	id     core.ID // of the customer; zero before they join
 	gone   bool    // inactive

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
@@ -26,12 +27,14 @@ func (c *cafe) simulate(ctx context.Context, progress func(done, total int)) {
 		}
 		if at := c.ago(days, 10); at.Before(c.until) {
 			c.expire(ctx, at)
+			c.settleLevels(ctx, days, at)
 		}
 		for _, v := range c.visits(days) {
 			c.serve(ctx, v)
 		}
 		if at := c.ago(days, evening); at.Before(c.until) {
 			c.changeOffer(ctx, days, at)
+			c.changeEarning(ctx, days, at.Add(15*time.Minute))
 			c.sendCoupons(ctx, days, at)
 			c.changeGuests(ctx, days, at.Add(5*time.Minute))
 			if days == daysTakenOver {
@@ -42,6 +45,7 @@ func (c *cafe) simulate(ctx context.Context, progress func(done, total int)) {
 			progress(firstDay-days+2, firstDay+2)
 		}
 	}
+	sample.Must(0, c.services.Transactions.Codes().Write(ctx))
 }
 
 // visit is a guest's visit, and what they buy.
@@ -51,6 +55,7 @@ type visit struct {
 	by     int // of the people
 	kind   int // of the types
 	cents  int64
+	items  []award.Item // what of them is of which category
 	source transaction.Source
 }
 
@@ -71,13 +76,14 @@ func (c *cafe) visits(days int) []visit {
 		}
 		comes := c.r.Float64() < min(chance*g.Keen*business, .95)
 		if (comes || days == g.From) && days <= g.From && days >= g.Until {
-			all = append(all, c.order(g, c.visitTime(day, habit)))
+			all = append(all, c.order(g, c.visitTime(day, habit), days))
 		}
 	}
+	all = append(all, c.officeOrders(days)...)
 	all = slices.DeleteFunc(all, func(v visit) bool { return v.at.After(c.until.Add(-mostTime)) })
 	slices.SortFunc(all, func(a, b visit) int { return a.at.Compare(b.at) })
 	if justNow := c.until.Add(-3 * time.Minute); days == 0 && !justNow.Before(clock(day, opens)) && justNow.Before(clock(day, lastOrders)) {
-		v := c.order(pick(c.r, c.Guests[:regulars]), justNow)
+		v := c.order(pick(c.r, c.Guests[:regulars]), justNow, days)
 		v.by, v.source = orderingApp, transaction.API // for which nothing is corrected or redeemed later
 		all = append(all, v)
 	}
@@ -94,12 +100,14 @@ func (c *cafe) visitTime(day time.Time, h habit) time.Time {
 }
 
 // order returns a visit with a guest's order.
-func (c *cafe) order(g *guest, at time.Time) visit {
+func (c *cafe) order(g *guest, at time.Time, days int) visit {
 	habit := c.Habits[g.Habit]
 	ordered := pick(c.r, strings.Fields(habit.Orders))
 	v := visit{guest: g, at: at, kind: purchase, source: transaction.POS, by: firstCashier + c.r.IntN(2)}
 	for _, course := range ordered {
-		v.cents += pick(c.r, c.Menu[string(course)])
+		price := pick(c.r, c.Menu[string(course)])
+		v.cents += price
+		v.items = withItem(v.items, c.itemOf(course, price, days))
 	}
 	switch {
 	case ordered == "c" && g.HasCard:
@@ -114,6 +122,7 @@ func (c *cafe) order(g *guest, at time.Time) visit {
 	case n > .96:
 		v.source, v.by = transaction.Panel, owner+c.r.IntN(2) // entered later
 	}
+	c.sortOut(&v, days)
 	return v
 }
 
@@ -128,13 +137,13 @@ func (c *cafe) after(at time.Time, least, most int) time.Time {
 func (c *cafe) serve(ctx context.Context, v visit) {
 	if v.id.IsZero() {
 		v.id = sample.Must(core.Result(c.services.At(v.at).Customers.Upsert(ctx, c.people[v.by], customer.New{
-			FirstName: v.First, LastName: v.Last, Phone: v.Phone, Email: core.OrZero(v.Email),
+			FirstName: v.First, LastName: v.Last, Phone: v.Phone, Email: core.OrZero(v.Email), Birthday: v.birthday(),
 		}, nil))).ID
 		v.at, v.has = v.at.Add(40*time.Second), map[ledger.Unit]int64{}
 	}
 	if v.source != transaction.API && c.r.IntN(60) == 0 {
 		wrong := v
-		wrong.kind, wrong.cents = purchase, pick(c.r, c.Menu["l"])
+		wrong.kind, wrong.cents, wrong.items = purchase, pick(c.r, c.Menu["l"]), nil
 		sold, voided := c.sell(ctx, wrong), c.after(v.at, 90, 540)
 		// The manager voids it, because the cashier may have recorded other sales since.
 		sample.Must(core.Result(c.services.At(voided).Transactions.Void(ctx, c.people[manager], sold.ID, new("Wrong amount"), nil)))
@@ -156,7 +165,7 @@ func (c *cafe) sell(ctx context.Context, v visit) transaction.Transaction {
 	c.receipts++
 	return sample.Must(core.Result(c.services.At(v.at).Transactions.Record(ctx, c.people[v.by], transaction.Sale{
 		CustomerID: v.id, TransactionTypeID: c.types[v.kind].ID, SpendAmountCents: v.cents,
-		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Source: v.source, LocationID: c.locations[v.by],
+		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Items: v.items, Source: v.source, LocationID: c.locations[v.by],
 	}, nil, nil)))
 }
 
@@ -178,6 +187,7 @@ func (c *cafe) voucherFor(v *visit) *voucher {
 		v.cents -= *b.BenefitValue
 	case coupon.Points, coupon.Stamps, coupon.Reward:
 	}
+	v.items = itemsWithin(v.items, v.cents)
 	return v.vouchers[i]
 }
 

@@ -132,7 +132,11 @@ func (s *Service) Check(ctx context.Context, by core.Actor, id core.ID, m Mappin
 		if err != nil {
 			return Import{}, err
 		}
-		if err := m.validate(l, file.Encoding, by.Tenant); err != nil {
+		levels, err := levelsFor(ctx, tx, m.Columns)
+		if err != nil {
+			return Import{}, err
+		}
+		if err := m.validate(l, file.Encoding, by.Tenant, levels); err != nil {
 			return Import{}, err
 		}
 		return s.start(ctx, tx, by, checkSQL, db.Args{

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/level"
 )
 
 // Preview is the beginning of a file, and how it would be read.
@@ -23,6 +26,7 @@ type Preview struct {
 	Letters    []PreviewRow // further rows, with letters that depend on the encoding
 	Samples    []Sample     // rows as they are read, first those with such letters; none while a column is missing
 	Headers    []int64      // which rows may be the header row
+	Levels     award.Levels // of the business; a file can say which one a customer has
 }
 
 // PreviewRow is an unconverted row of a file, with a cell for each column.
@@ -40,7 +44,9 @@ type Sample struct {
 	Email               *string
 	CreatedAt           *time.Time // nil: now
 	Points, Stamps      int64
-	ExpiresOn           *time.Time // nil: by the rules
+	Birthday            *customer.Birthday
+	Level               *award.Level // nil: the first one
+	ExpiresOn           *time.Time   // nil: by the rules
 }
 
 // maxSamples is how many samples, and how many further rows, a preview shows.
@@ -76,11 +82,12 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, id core.ID, chosen
 	if err := by.Require(core.Manager); err != nil {
 		return Preview{}, err
 	}
-	file, err := db.One[firstPiece](ctx, s.db.Tenant(by), firstPieceSQL, db.Args{"id": id})
-	if err != nil {
+	var file firstPiece
+	var levels level.InForce
+	if err := db.Together(ctx, s.db.Tenant(by), append(levels.Readings(), db.OneInto(&file, firstPieceSQL, db.Args{"id": id}))...); err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Import: file.Import, Delimiter: file.Delimiter, Recognised: file.Encoding}
+	p := Preview{Import: file.Import, Delimiter: file.Delimiter, Recognised: file.Encoding, Levels: levels.Levels()}
 	p.Mapping = Mapping{Encoding: file.Encoding, Header: file.Header, Columns: file.Mapping, DateOrder: file.DateOrder}
 	if chosen.Encoding != "" {
 		if !slices.Contains(Encodings, chosen.Encoding) {
@@ -110,7 +117,7 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, id core.ID, chosen
 	case len(p.Columns) != n || chosen.Header != nil && *chosen.Header != file.Header:
 		p.Columns = l.mapping(p.Header)
 		for i, f := range p.Columns {
-			if f != NoField && !slices.Contains(FieldsOf(by.Tenant), f) {
+			if f.missing(by.Tenant, p.Levels) != nil {
 				p.Columns[i] = NoField
 			}
 		}
@@ -137,7 +144,7 @@ func (s *Service) addSamples(by core.Actor, file firstPiece, p *Preview) error {
 		return err
 	}
 	reader := rowReader{
-		fields: p.Columns, columns: int64(len(p.Columns)), country: by.Tenant.Country, phoneOptional: by.Tenant.PhoneOptional, zone: by.Tenant.TimeZone, now: s.db.Now(),
+		fields: p.Columns, columns: int64(len(p.Columns)), country: by.Tenant.Country, phoneOptional: by.Tenant.PhoneOptional, levels: p.Levels, zone: by.Tenant.TimeZone, now: s.db.Now(),
 		dateOrder: file.orderOf(p.Mapping, by.Tenant.Country),
 	}
 	var first, telling []Sample
@@ -168,7 +175,7 @@ func (s *Service) addSamples(by core.Actor, file firstPiece, p *Preview) error {
 		if len(problems) > 0 {
 			continue
 		}
-		sample := Sample{r.row, r.FirstName, r.LastName, r.Phone, r.Email, r.createdAt, r.points, r.stamps, r.expiresOn}
+		sample := Sample{r.row, r.FirstName, r.LastName, r.Phone, r.Email, r.createdAt, r.points, r.stamps, r.Birthday, r.level, r.expiresOn}
 		if tells {
 			telling = append(telling, sample)
 		} else {

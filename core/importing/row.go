@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 )
@@ -31,20 +32,29 @@ const (
 	StampsField     Field = "stamps"
 	ExternalIDField Field = "external_id"
 	BirthdayField   Field = "birthday"
+	LevelField      Field = "level"
 	ExpiresOnField  Field = "expires_on" // the last day of both
 )
 
 // Fields lists them in the order of a selection.
 var Fields = []Field{
-	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField, ExternalIDField, BirthdayField, ExpiresOnField,
+	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField, ExternalIDField, BirthdayField, LevelField, ExpiresOnField,
 }
 
-// FieldsOf lists the fields that a business can import: a last day only if its points or stamps have one.
-func FieldsOf(t core.Tenant) []Field {
-	if t.PointsExpiry.Ends() || t.StampsExpiry.Ends() {
-		return Fields
+// FieldsOf lists the fields that a business can import: a level only if it has levels, and a last day only if its points or stamps have one.
+func FieldsOf(t core.Tenant, levels award.Levels) []Field {
+	return slices.DeleteFunc(slices.Clone(Fields), func(f Field) bool { return f.missing(t, levels) != nil })
+}
+
+// missing says what a business lacks for a field; nil: nothing.
+func (f Field) missing(t core.Tenant, levels award.Levels) *core.Violation {
+	switch {
+	case f == ExpiresOnField && !t.PointsExpiry.Ends() && !t.StampsExpiry.Ends():
+		return &core.Violation{Rule: "nothing_expires"}
+	case f == LevelField && !levels.Exist():
+		return &core.Violation{Rule: "no_levels"}
 	}
-	return Fields[:len(Fields)-1]
+	return nil
 }
 
 // Mapping says how a file is read.
@@ -56,7 +66,7 @@ type Mapping struct {
 }
 
 // validate refuses a mapping with which no row could become a customer.
-func (m Mapping) validate(l layout, recognised Encoding, t core.Tenant) error {
+func (m Mapping) validate(l layout, recognised Encoding, t core.Tenant, levels award.Levels) error {
 	check := core.NewCheck(nil)
 	if !slices.Contains(Encodings, m.Encoding) {
 		check.Add("encoding", core.InvalidChoice)
@@ -73,8 +83,8 @@ func (m Mapping) validate(l layout, recognised Encoding, t core.Tenant) error {
 		case f == NoField:
 		case !slices.Contains(Fields, f):
 			check.Add("columns", core.InvalidChoice)
-		case !slices.Contains(FieldsOf(t), f):
-			check.Add("columns", core.Violation{Rule: "nothing_expires"})
+		case f.missing(t, levels) != nil:
+			check.Add("columns", *f.missing(t, levels))
 		case seen[f]:
 			check.Add("columns", core.Violation{Rule: "column_twice", Other: string(f)})
 		}
@@ -141,6 +151,8 @@ var headers = func() map[string]Field {
 		ExternalIDField: "externalid externalreference externalcustomerid",
 		BirthdayField: "birthday birthdate dateofbirth dob born fodelsedag fodelsedatum fodd fodselsdag fodselsdato fodt geburtstag geburtsdatum geboren " +
 			"anniversaire datedenaissance nele cumpleanos fechadenacimiento fechanacimiento syntymapaiva syntymaaika syntynyt",
+		LevelField: "level tier loyaltylevel loyaltytier customerlevel membershiplevel nivaa niva kundniva medlemsniva nivo kundeniva medlemsnivaa " +
+			"stufe kundenstufe niveau palier nivel taso asiakastaso jasentaso",
 		ExpiresOnField: "expires expireson expiration expirationdate expiry expirydate pointsexpire pointsexpireon pointsexpiry pointsexpirydate validuntil " +
 			"giltigtill giltigttom giltigtom utgar utgangsdatum poangengiltigatill gyldigtil gyldigtilogmed utloper utlopsdato udlober udlobsdato " +
 			"gultigbis ablaufdatum verfalltam verfallsdatum verfallam valablejusquau valablejusqua dateexpiration datedexpiration expirele " +
@@ -159,7 +171,8 @@ type validRow struct {
 	customer.Details
 	createdAt      *time.Time // nil: now
 	points, stamps int64
-	expiresOn      *time.Time // nil: by the rules
+	level          *award.Level // nil: none, or the first one
+	expiresOn      *time.Time   // nil: by the rules
 }
 
 // Problem is a mistake in a row of a file.
@@ -188,6 +201,7 @@ type rowReader struct {
 	dateOrder DateOrder
 
 	phoneOptional bool
+	levels        award.Levels // those of the business; a column with levels is left out where it has none
 	zone          *time.Location
 	now           time.Time
 }
@@ -236,6 +250,7 @@ func (rr rowReader) read(rec record) (validRow, []Problem) {
 		createdAt: rr.createdAt(check, values[CreatedAtField]),
 		points:    balance(check, PointsField, values[PointsField]),
 		stamps:    balance(check, StampsField, values[StampsField]),
+		level:     rr.level(check, values[LevelField]),
 		expiresOn: rr.expiresOn(check, values[ExpiresOnField]),
 	}
 	var problems []Problem
@@ -308,6 +323,27 @@ func (rr rowReader) createdAt(check *core.Check, text string) *time.Time {
 		check.Add("created_at", core.MustBePast)
 	}
 	return &at
+}
+
+// level reads the name of a level, in any case. The first one is everybody's, so it is as good as none.
+func (rr rowReader) level(check *core.Check, name string) *award.Level {
+	if name == "" || !rr.levels.Exist() {
+		return nil
+	}
+	var names []string
+	for i := range rr.levels.All {
+		switch l := &rr.levels.All[i]; {
+		case l.Retired:
+		case strings.EqualFold(l.Name, name) && l.Rank == 0:
+			return nil
+		case strings.EqualFold(l.Name, name):
+			return l
+		default:
+			names = append(names, l.Name)
+		}
+	}
+	check.Add(string(LevelField), core.Violation{Rule: "unknown_level", Other: strings.Join(names, ", ")})
+	return nil
 }
 
 // expiresOn reads the last local day of a customer's points and stamps.

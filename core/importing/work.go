@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/level"
 	"example.com/loyalty/core/limit"
 )
 
@@ -56,6 +58,10 @@ func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 	if err != nil {
 		return Import{}, err
 	}
+	levels, err := levelsFor(ctx, s.db.Tenant(by), p.Mapping)
+	if err != nil {
+		return Import{}, err
+	}
 	zone, err := core.Zone(p.Timezone)
 	if err != nil {
 		return Import{}, err
@@ -76,7 +82,7 @@ func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 	w := worker{
 		Service: s, by: by, progress: p, records: rows, turn: &turn,
 		rows: rowReader{
-			fields: p.Mapping, columns: p.Columns, country: p.Country, phoneOptional: by.Tenant.PhoneOptional, zone: zone, now: s.db.Now(),
+			fields: p.Mapping, columns: p.Columns, country: p.Country, phoneOptional: by.Tenant.PhoneOptional, levels: levels, zone: zone, now: s.db.Now(),
 			dateOrder: p.orderOf(Mapping{Columns: p.Mapping, DateOrder: p.DateOrder}, p.Country),
 		},
 		expected: newFirstRows(),
@@ -87,6 +93,16 @@ func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 			return w.Import, err
 		}
 	}
+}
+
+// levelsFor returns the levels of the business for a file that has a column with them.
+func levelsFor(ctx context.Context, at db.Place, columns []Field) (award.Levels, error) {
+	if !slices.Contains(columns, LevelField) {
+		return award.Levels{}, nil
+	}
+	var levels level.InForce
+	err := db.Together(ctx, at, levels.Readings()...)
+	return levels.Levels(), err
 }
 
 // resume returns an import at its position. A check starts again from the beginning.
@@ -329,6 +345,7 @@ func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (o outc
 		return outcome{}, err
 	}
 	openings := make([]ledger.Opening, 0, len(created))
+	var given []level.Start
 	var others []validRow
 	for i, r := range rows {
 		if !created[all[i].ID] {
@@ -337,6 +354,9 @@ func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (o outc
 		}
 		o.create(r)
 		openings = append(openings, ledger.Opening{Customer: all[i].ID, Points: r.points, Stamps: r.stamps, Ends: r.expiresOn})
+		if r.level != nil {
+			given = append(given, level.Start{Customer: all[i].ID, Level: r.level})
+		}
 	}
 	if o.found = int64(len(others)); o.found > 0 {
 		taken, err := customer.TakenKeys(ctx, tx, withIDs(others, tx.Now))
@@ -350,7 +370,9 @@ func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (o outc
 		}
 	}
 	starter := core.Actor{Kind: w.ActorKind, ID: w.ActorID, Name: w.ActorName, Tenant: w.by.Tenant}
-	return o, ledger.OpenAll(tx, starter, "Import of "+w.FileName, openings)
+	return o, errors.Join(
+		ledger.OpenAll(tx, starter, "Import of "+w.FileName, openings),
+		level.StartAll(tx, starter, w.rows.levels, given, core.DateOf(tx.Now, w.rows.zone)))
 }
 
 // predict counts what insert would do, after the batches before.

@@ -221,6 +221,20 @@ func (s *Service) countNext(ctx context.Context, by core.Actor) (done bool, err 
 	})
 }
 
+const nothingToCountSQL = `
+	update loyalty.level_programme
+	set counting = false,
+		frozen = false
+	where tenant_id = @tenant_id
+		and counted_to is null
+		and not exists (select from loyalty.transaction where tenant_id = @tenant_id)`
+
+// NothingToCount queues that levels are in force at once, at a business that was just made and whose sales are all ahead. A business
+// that others know may have a sale under way.
+func NothingToCount(tx *db.Tx) error {
+	return errors.Join(db.Queue(tx, nothingToCountSQL, nil), promotion.RulesChanged(tx))
+}
+
 // moved returns errMoved if a statement about the state of a job changed nothing.
 func moved(affected int64, err error) error {
 	if err == nil && affected == 0 {

@@ -2,6 +2,7 @@ package level
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -81,6 +82,26 @@ func (s *Service) Give(ctx context.Context, by core.Actor, id core.ID, g Given, 
 			Action: "customer.level", Subject: "customer", ID: id.String(), Old: map[string]any{"level": had.Level.Name}, New: facts,
 		})
 	}))
+}
+
+// Start is the level of a customer who comes from elsewhere.
+type Start struct {
+	Customer core.ID
+	Level    *award.Level
+}
+
+// StartAll queues that new customers, whom the transaction has added, have levels until the end of the next year.
+func StartAll(tx *db.Tx, by core.Actor, levels award.Levels, starts []Start, today time.Time) error {
+	var customers []core.ID
+	var standings []ledger.Standing
+	var moves []Move
+	until := levels.UntilNextYear(today)
+	for _, s := range starts {
+		standing, given := levels.Give(ledger.Standing{}, s.Level, award.Imported, until)
+		customers, standings = append(customers, s.Customer), append(standings, standing)
+		moves = append(moves, Move{s.Customer, given})
+	}
+	return errors.Join(ledger.KeepStandings(tx, customers, standings), QueueAll(tx, by, moves))
 }
 
 const standingSQL = `

@@ -93,6 +93,15 @@ type Setup struct {
 	Levels []award.Level
 }
 
+// InForce reads the levels by which customers of a business rise now, together with what else is needed.
+type InForce struct{ stored }
+
+// Readings returns the readings.
+func (r *InForce) Readings() []db.Reading { return r.readings() }
+
+// Levels returns what was read; none where levels are off.
+func (r *InForce) Levels() award.Levels { return r.setup().inForce() }
+
 // inForce returns the levels by which customers rise now; none if they are off.
 func (s Setup) inForce() award.Levels {
 	if !s.Active {

@@ -164,6 +164,6 @@ func (s *Services) At(instant time.Time) *Services {
 	then.Promotions = promotion.NewService(d)
 	then.Rewards = reward.NewService(d)
 	then.Tenants = tenant.NewService(d, s.mails)
-	then.Transactions = transaction.NewService(d)
+	then.Transactions = s.Transactions.At(instant)
 	return &then
 }

@@ -50,6 +50,7 @@ type Tenant struct {
 	TillURL                 string            `json:"till_url"`
 	Pages                   Pages             `json:"pages"`
 	Expiring                Expiring          `json:"expiring"`
+	Earning                 Earning           `json:"earning"`
 	Send                    Send              `json:"send"`
 	Race                    Race              `json:"race"`
 }
@@ -147,7 +148,8 @@ func (m Maker) fill(run sample.Run, t *Tenant, made core.Tenant) {
 	b.addStaff(made)
 	b.addTokens()
 	b.addTypes()
-	b.addExpiring() // first, because points from before the rule never end
+	b.addEarning()
+	b.addExpiring() // early, because points from before the rule never end
 	b.addRewards()
 	b.addCoupons()
 	b.addPages()

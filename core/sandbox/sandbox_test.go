@@ -62,7 +62,7 @@ var own = []struct{ found, name string }{
 	{`"(inactive|without_email|unsubscribed)":\["ULID"(,"ULID")*\]`, `"$1":["ULIDs"]`},
 	{`\badmin-[a-z2-7]{8}@`, `admin@`},
 	{`("draft"|"issued"|"overdue"|"paid"|"void"):[1-9][0-9]*`, `$1:1`},
-	{`("id"|"transaction_type_id"|"stamps_transaction_type_id"):[1-9][0-9]*`, `$1:1`},
+	{`("id"|"transaction_type_id"|"stamps_transaction_type_id"|"now"|"upcoming"|"ended"|"first"|"silver"|"gold"):[1-9][0-9]*`, `$1:1`},
 }
 
 // list repeats an item n times.
@@ -102,6 +102,11 @@ func TestFieldsOfTheFile(t *testing.T) {
 			`"pages":{"join":"https://` + slug + `.localhost:8443/join","claim":"https://` + slug + `.localhost:8443/w",` +
 			`"customer":"ULID","card":"https://` + slug + `.localhost:8443/card/LINK","voucher":"https://` + slug + `.localhost:8443/v/LINK","unsubscribe":"https://` + slug + `.localhost:8443/unsubscribe/LINK"},` +
 			`"expiring":{"never":"ULID","one_lot":"ULID","three_lots":"ULID","due_tomorrow":"ULID","below_zero":"ULID","expired_and_voided":"ULID","refunded":"ULID"},` +
+			`"earning":{"transaction_type_id":1,"promotions":{"now":1,"upcoming":1,"ended":1},` +
+			`"categories":{"cakes":{"id":1,"codes":["sandbox-cakes"],"excluded":false},"gift_cards":{"id":1,"codes":["sandbox-gift-cards"],"excluded":true}},` +
+			`"unmapped_code":"sandbox-unmapped","levels":{"first":1,"silver":1,"gold":1},` +
+			`"customers":{"first":"ULID","silver":"ULID","gold":"ULID","by_hand":"ULID","ends_this_year":"ULID"},` +
+			`"transactions":{"items":"ULID","capped":"ULID"}},` +
 			`"send":{"coupon":"ULID","max_per_customer":1,"segments":{"all":["ULIDs"],"long_standing":["ULIDs"],"recent_purchase":["ULIDs"]},` +
 			`"inactive":["ULIDs"],"without_email":["ULIDs"],"unsubscribed":["ULIDs"]},` +
 			`"race":{"rewards":` + list(12, piece(10, 5)) + `,"big":` + list(3, piece(10, 300)) + `,"vouchers":` + list(12, voucher) +

@@ -120,6 +120,9 @@ func (s *Service) Record(ctx context.Context, by core.Actor, sale Sale, unread c
 // recordTogether records a sale with others that arrive. If it isn't done, nothing was recorded, and the sale must be recorded or
 // refused alone.
 func (s *Service) recordTogether(ctx context.Context, by core.Actor, sale Sale, unread core.Fields, once *core.Once[Transaction]) (reply core.Reply[Transaction], done bool, err error) {
+	if s.together == nil {
+		return reply, false, nil
+	}
 	r := s.prepare(by, sale, unread, once)
 	if r == nil {
 		return reply, false, nil

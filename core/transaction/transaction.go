@@ -77,7 +77,7 @@ func (t Transaction) Award() int64 {
 type Service struct {
 	db       *db.DB
 	finder   *db.Finder[Transaction]
-	together *db.Combiner[*ready, core.Reply[Transaction]]
+	together *db.Combiner[*ready, core.Reply[Transaction]] // nil: each sale is recorded alone
 	books    *books
 	codes    *promotion.Codes
 }
@@ -87,6 +87,14 @@ func NewService(d *db.DB) *Service {
 	s := &Service{db: d, finder: db.NewFinder(d, findSQL, findAllSQL, func(t Transaction) core.ID { return t.ID }), books: &books{}, codes: promotion.NewCodes(d)}
 	s.together = db.NewCombiner(db.MaxTogether, s.recordAll).Apart(func(r *ready) []any { return r.apart })
 	return s
+}
+
+// At returns the service at another time, for sales that are dated in the past. They come one by one, which takes less time without
+// batches. It has the same rules, and notes codes in the same place.
+func (s *Service) At(instant time.Time) *Service {
+	past := NewService(s.db.At(instant))
+	past.together, past.books, past.codes = nil, s.books, s.codes
+	return past
 }
 
 // Codes returns the note of codes that no category has.

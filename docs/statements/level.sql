@@ -144,6 +144,17 @@ prepare sumsSQL as
   ) part
   group by customer_id;
 
+-- nothingToCountSQL (core/level/count.go), for NothingToCount: NothingToCount queues that levels are in force at once,
+-- at a business that was just made and whose sales are all ahead.
+-- $1=tenant_id
+prepare nothingToCountSQL as
+  update loyalty.level_programme
+  set counting = false,
+    frozen = false
+  where tenant_id = $1
+    and counted_to is null
+    and not exists (select from loyalty.transaction where tenant_id = $1);
+
 -- findWorkSQL (core/level/count.go): What is to be done for businesses: sales to count, or a day that has ended.
 -- $1=now
 prepare findWorkSQL as

@@ -10,9 +10,17 @@ import (
 	"example.com/loyalty/core/promotion"
 )
 
+// BestCounts says what several promotions for one sale come to.
+const BestCounts = "The best promotion counts."
+
 // Promotion reads a promotion back: Double points on Tuesdays from 16:00 to 18:00 for Cakes, until 31 March 2027. The best
 // promotion counts.
 func (r Reader) Promotion(p award.Promotion, of promotion.Parts) string {
+	return r.PromotionAlone(p, of) + " " + BestCounts
+}
+
+// PromotionAlone is Promotion without what is true of all of them.
+func (r Reader) PromotionAlone(p award.Promotion, of promotion.Parts) string {
 	words := []string{gives(p)}
 	add := func(more string) {
 		if more != "" {
@@ -49,7 +57,7 @@ func (r Reader) Promotion(p award.Promotion, of promotion.Parts) string {
 		}
 		sentence += " for each customer."
 	}
-	return sentence + " The best promotion counts."
+	return sentence
 }
 
 // gives is what a promotion adds: Double points, 50% more points, 10 extra points.

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/promotion"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/webtest"
 )
@@ -67,12 +68,12 @@ func TestAPromotionReadsAsASentence(t *testing.T) {
 		"until 31 March 2099. Once a day for each customer. The best promotion counts."
 	plain := strings.NewReplacer("\u00a0", " ", "kr", "€")
 	sentence := func(text string) string { return plain.Replace(text) }
-	if got := sentence(manager.Get(earningPages).Text("#promotions li div.text-secondary")); !strings.Contains(got, "Double points on Tuesdays from 16:00 to 18:00 and on Saturdays and Sundays for Cakes") || !strings.Contains(got, "until 31 March 2099. Once a day for each customer. The best promotion counts.") {
+	if got := sentence(manager.Get(earningPages).Text("#promotions li div.text-secondary")); !strings.Contains(got, "Double points on Tuesdays from 16:00 to 18:00 and on Saturdays and Sundays for Cakes") || !strings.HasSuffix(got, "until 31 March 2099. Once a day for each customer.") {
 		t.Errorf("the list says %q, want about %q", got, want)
 	}
 	form := manager.Get(path)
 	sent := form.Fields("main form")
-	if got, list := form.Text("#sentence"), manager.Get(earningPages).Text("#promotions li div.text-secondary"); got != list {
+	if got, list := form.Text("#sentence"), manager.Get(earningPages).Text("#promotions li div.text-secondary"); got != list+" "+format.BestCounts {
 		t.Errorf("the form says %q, the list %q", got, list)
 	}
 	if form.Find("main b").Length() > 0 || form.Value("#field-name") != "Double <b> points" {
@@ -134,10 +135,17 @@ func TestTheCalendarOfPromotions(t *testing.T) {
 	if got := strings.Join(days, "|"); got != "Tue 9 Double <b> points 16:00–18:00|Tue 16 Double <b> points 16:00–18:00|Tue 23 Double <b> points 16:00–18:00" {
 		t.Errorf("the days are %q", got)
 	}
+	if got := month.Texts("#always"); len(got) > 0 {
+		t.Errorf("on all month: %q", got)
+	}
+	manager.promoted("name", "Ten more", "gives", "extra", "extra", "10", "starts_on", "2027-03-01")
+	if got := manager.Get(links.CalendarOf("2027-03")).Text("#always"); got != "All month: Ten more" {
+		t.Errorf("on all month: %q", got)
+	}
 	if got := len(month.Texts(".month-day")); got != 31 {
 		t.Errorf("the month has %d days", got)
 	}
-	if next := month.Links(".card-header a")[1]; next != links.CalendarOf("2027-04") || !strings.Contains(manager.Get(next).Text("main"), "No promotions") {
+	if next := month.Links(".card-header a")[1]; next != links.CalendarOf("2027-04") || !strings.Contains(manager.Get(next).Text("main"), "All month: Ten more") {
 		t.Errorf("the next month is %s", next)
 	}
 	if got := manager.Get(links.EarningCalendar + "?month=x").Text("h2"); got == "" {

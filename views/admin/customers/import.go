@@ -15,7 +15,7 @@ var FieldNames = map[importing.Field]string{
 	importing.FirstNameField: "First name", importing.LastNameField: "Last name", importing.FullNameField: "Full name",
 	importing.PhoneField: "Phone", importing.EmailField: "E-mail", importing.CreatedAtField: "Customer since",
 	importing.PointsField: "Points", importing.StampsField: "Stamps", importing.ExternalIDField: "External ID",
-	importing.BirthdayField: "Birthday", importing.ExpiresOnField: "Expires on",
+	importing.BirthdayField: "Birthday", importing.LevelField: "Level", importing.ExpiresOnField: "Expires on",
 }
 
 func customerCount(n int64) string { return format.Count(n, "customer", "customers") }

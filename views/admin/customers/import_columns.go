@@ -76,7 +76,7 @@ func (v ImportColumns) datesField(d importing.Dates) ui.Field {
 
 func (v ImportColumns) fieldsOfColumns() (fields []ui.Field) {
 	options := []ui.Option{{Label: "Don't import"}}
-	for _, field := range importing.FieldsOf(v.By.Tenant) {
+	for _, field := range importing.FieldsOf(v.By.Tenant, v.Preview.Levels) {
 		options = append(options, ui.Option{Value: string(field), Label: FieldNames[field]})
 	}
 	for n := range v.Preview.Columns {

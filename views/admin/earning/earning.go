@@ -128,8 +128,9 @@ func weekdayOptions() (options []ui.Option) {
 // Calendar is a month with its promotions.
 type Calendar struct {
 	Tab
-	Month time.Time // its first day
-	Days  []Day
+	Month  time.Time             // its first day
+	Always []promotion.Promotion // on at any time of the month
+	Days   []Day                 // with the other ones
 }
 
 // Day is a day of a calendar.
@@ -144,6 +145,9 @@ func (v Calendar) before() int { return int(award.WeekdayOf(v.Month)) - 1 }
 
 // any reports whether the month has a promotion.
 func (v Calendar) any() bool {
+	if len(v.Always) > 0 {
+		return true
+	}
 	for _, d := range v.Days {
 		if len(d.Promotions) > 0 {
 			return true

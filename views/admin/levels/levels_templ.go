@@ -143,7 +143,7 @@ func OverviewPage(v Overview) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, l := range v.Stored.Levels {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"col-md-6\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"col-md-6 col-xl-4\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

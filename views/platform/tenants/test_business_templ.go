@@ -190,7 +190,7 @@ func TestBusinessPage(v TestBusiness) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<span data-copy-label>Copy</span></button></div></div><div class=\"card-body\" data-once><p>Customers, rewards, coupons and vouchers in every state, by name. <code>loyalty sandbox</code> writes the same form.</p><details><summary>Show JSON</summary><pre class=\"curl mt-2 mb-0\" tabindex=\"0\" aria-label=\"JSON\"><code id=\"file\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<span data-copy-label>Copy</span></button></div></div><div class=\"card-body\" data-once><p>Customers, rewards, coupons, vouchers and promotions in every state, by name. <code>loyalty sandbox</code> writes the same form.</p><details><summary>Show JSON</summary><pre class=\"curl mt-2 mb-0\" tabindex=\"0\" aria-label=\"JSON\"><code id=\"file\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

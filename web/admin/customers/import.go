@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/importing"
 	views "example.com/loyalty/views/admin/customers"
 	"example.com/loyalty/views/links"
@@ -75,12 +76,30 @@ func (h *Handlers) importForm(c echo.Context, status int, form *forms.Form) erro
 	if by.Tenant.Country == "" {
 		return h.Render(c, status, views.CountryNeededPage(frame), nil)
 	}
-	return h.Render(c, status, views.ImportStartPage(frame, form, earlier), nil)
+	rules, err := h.Transactions.RulesNow(c.Request().Context(), by)
+	if err != nil {
+		return err
+	}
+	return h.Render(c, status, views.ImportStartPage(frame, form, rules.Levels, earlier), nil)
+}
+
+// highest returns the name of the highest level.
+func highest(levels award.Levels) (name string) {
+	for _, l := range levels.All {
+		if !l.Retired {
+			name = l.Name
+		}
+	}
+	return name
 }
 
 // sampleCSV answers with a file that can be imported unchanged.
 func (h *Handlers) sampleCSV(c echo.Context) error {
-	fields := importing.FieldsOf(page.Actor(c).Tenant)
+	rules, err := h.Transactions.RulesNow(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	fields := importing.FieldsOf(page.Actor(c).Tenant, rules.Levels)
 	header := make([]string, 0, len(fields))
 	for _, f := range fields {
 		if f != importing.FullNameField && f != importing.ExternalIDField { // one of them is enough; only programs have IDs
@@ -89,6 +108,9 @@ func (h *Handlers) sampleCSV(c echo.Context) error {
 	}
 	anna := []any{"Anna", "Lindqvist", "0701740605", "anna@example.com", "2024-03-15", int64(120), int64(3), "1990-05-21"}
 	bilal := []any{"Bilal", "Haddad", "0701740606", "", "", int64(0), int64(0), ""}
+	if slices.Contains(fields, importing.LevelField) {
+		anna, bilal = append(anna, highest(rules.Levels)), append(bilal, "")
+	}
 	if slices.Contains(fields, importing.ExpiresOnField) {
 		anna, bilal = append(anna, h.Now().AddDate(1, 0, 0).Format(time.DateOnly)), append(bilal, "")
 	}

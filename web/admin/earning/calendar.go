@@ -29,10 +29,16 @@ func (h *Handlers) showCalendar(c echo.Context) error {
 		return err
 	}
 	v := views.Calendar{Tab: h.tab(c, links.EarningCalendar), Month: first}
+	always := func(p promotion.Promotion) bool { return len(p.Windows) == 0 && p.Begins(first) && p.Begins(last) }
+	for _, p := range found {
+		if always(p) {
+			v.Always = append(v.Always, p)
+		}
+	}
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
 		d := views.Day{Date: day, IsToday: day.Equal(today)}
 		for _, p := range found {
-			if p.Begins(day) {
+			if p.Begins(day) && !always(p) {
 				d.Promotions = append(d.Promotions, p)
 			}
 		}
