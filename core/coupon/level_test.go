@@ -123,7 +123,7 @@ func TestTheLevelOfACouponIsEdited(t *testing.T) {
 	shoptest.WantFields(t, err, fixed)
 }
 
-// A send skips nobody because of the level, and its preview says how many have it now.
+// A send skips no customer because of the level, and its preview says how many have it now.
 func TestAPreviewCountsTheLevel(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

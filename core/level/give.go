@@ -184,7 +184,7 @@ func (c *OfCustomer) Lacking(least *int64) *award.Level {
 	if c == nil {
 		return nil
 	}
-	return c.Progress.Lacking(c.Levels.Find(least))
+	return c.Progress.Lacking(c.Find(least))
 }
 
 const canAskSQL = `

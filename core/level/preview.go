@@ -107,7 +107,7 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, c Change) (Preview
 			return Preview{}, err
 		}
 	}
-	if switchedOff { // nobody has a level then
+	if switchedOff { // no customer has a level then
 		return p, nil
 	}
 	// What a programme that is off would do is what it would do if it were launched.

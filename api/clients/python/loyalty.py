@@ -455,6 +455,18 @@ class Reward(TypedDict):
     """Whether it can be redeemed."""
     created_at: str
     """When it was created."""
+    min_tier_id: int | None
+    """The lowest tier whose customers can redeem it, as in `tier` of a customer; null: all. It
+    asks for nothing while the business has no tiers.
+    """
+    max_per_customer: int | None
+    """How often a customer can redeem it, not counting voided redemptions and vouchers; null: no
+    limit.
+    """
+    starts_on: str | None
+    """First day on which it can be redeemed, in the business’s time zone; null: any."""
+    ends_on: str | None
+    """Last day on which it can be redeemed; null: none."""
 
 
 class Promotion(TypedDict):
@@ -590,6 +602,10 @@ class Coupon(TypedDict):
     """Whether its vouchers can be redeemed."""
     created_at: str
     """When it was created."""
+    min_tier_id: int | None
+    """The lowest tier whose customers can redeem its vouchers, as in `tier` of a customer; null:
+    all. It asks for nothing while the business has no tiers.
+    """
 
 
 class Voucher(TypedDict):
@@ -1755,8 +1771,9 @@ class Loyalty:
 
         Deducts the reward’s cost from the customer’s balance and one unit from its stock, and
         creates a pending redemption. Sending it again creates another redemption: send an
-        `Idempotency-Key` to make retries safe. An insufficient balance is reported before an
-        empty stock; an inactive or unknown customer or reward gets an error on the field.
+        `Idempotency-Key` to make retries safe. A reward can ask for a tier, for days, and
+        have a limit for each customer. If several rules refuse, the first one listed here is
+        reported; an inactive or unknown customer or reward gets an error on the field.
 
         Needs the scope `rewards:read`.
 
@@ -1764,6 +1781,9 @@ class Loyalty:
         - reward_ulid: An active reward.
 
         Raises Problem, of business rules with these codes:
+        - reward-not-available: This reward is for Gold and above. Or the days on which it can
+          be redeemed: This reward is available from 1 June 2027.
+        - reward-limit-reached: This customer has already redeemed this reward twice.
         - insufficient-points: Insufficient points balance.
         - insufficient-stamps: Insufficient stamps balance.
         - out-of-stock: This reward is out of stock.
@@ -1938,6 +1958,7 @@ class Loyalty:
         - voucher-redeemed: This voucher has already been redeemed.
         - voucher-expired: This voucher has expired.
         - coupon-inactive: This coupon is no longer active.
+        - voucher-not-available: This voucher is for Gold and above.
         - coupon-cap-reached: Maximum redemptions for this coupon have been reached.
         - out-of-stock: This reward is out of stock.
         - balance-too-large: The award would exceed the largest possible balance.

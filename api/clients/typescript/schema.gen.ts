@@ -505,10 +505,12 @@ export interface paths {
         put?: never;
         /**
          * Redeem a reward
-         * @description Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
+         * @description Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). A reward can ask for a tier, for days, and have a limit for each customer. If several rules refuse, the first one listed here is reported; an inactive or unknown customer or reward gets an error on the field.
          *
          *     | `code` | `detail` |
          *     |---|---|
+         *     | `reward-not-available` | This reward is for Gold and above. Or the days on which it can be redeemed: This reward is available from 1 June 2027. |
+         *     | `reward-limit-reached` | This customer has already redeemed this reward twice. |
          *     | `insufficient-points` | Insufficient points balance. |
          *     | `insufficient-stamps` | Insufficient stamps balance. |
          *     | `out-of-stock` | This reward is out of stock. |
@@ -718,6 +720,7 @@ export interface paths {
          *     | `voucher-redeemed` | This voucher has already been redeemed. |
          *     | `voucher-expired` | This voucher has expired. |
          *     | `coupon-inactive` | This coupon is no longer active. |
+         *     | `voucher-not-available` | This voucher is for Gold and above. |
          *     | `coupon-cap-reached` | Maximum redemptions for this coupon have been reached. |
          *     | `out-of-stock` | This reward is out of stock. |
          *     | `balance-too-large` | The award would exceed the largest possible balance. |
@@ -1784,7 +1787,11 @@ export interface components {
          *       "stock": 40,
          *       "value_cents": 350,
          *       "active": true,
-         *       "created_at": "2026-05-02T12:00:00.000Z"
+         *       "created_at": "2026-05-02T12:00:00.000Z",
+         *       "min_tier_id": null,
+         *       "max_per_customer": 2,
+         *       "starts_on": null,
+         *       "ends_on": "2026-12-31"
          *     }
          */
         Reward: {
@@ -1821,6 +1828,26 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+            /**
+             * Format: int64
+             * @description The lowest tier whose customers can redeem it, as in `tier` of a customer; null: all. It asks for nothing while the business has no tiers.
+             */
+            min_tier_id: number | null;
+            /**
+             * Format: int64
+             * @description How often a customer can redeem it, not counting voided redemptions and vouchers; null: no limit.
+             */
+            max_per_customer: number | null;
+            /**
+             * Format: date
+             * @description First day on which it can be redeemed, in the business’s time zone; null: any.
+             */
+            starts_on: string | null;
+            /**
+             * Format: date
+             * @description Last day on which it can be redeemed; null: none.
+             */
+            ends_on: string | null;
         };
         /** @description What makes sales earn more, for a time. It applies to a sale that all its conditions fit. */
         Promotion: {
@@ -2053,7 +2080,8 @@ export interface components {
          *       "expires_at": "2026-10-31T22:59:59.999Z",
          *       "voucher_valid_days": 30,
          *       "active": true,
-         *       "created_at": "2026-09-01T06:30:00.000Z"
+         *       "created_at": "2026-09-01T06:30:00.000Z",
+         *       "min_tier_id": null
          *     }
          */
         Coupon: {
@@ -2101,6 +2129,11 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+            /**
+             * Format: int64
+             * @description The lowest tier whose customers can redeem its vouchers, as in `tier` of a customer; null: all. It asks for nothing while the business has no tiers.
+             */
+            min_tier_id: number | null;
         };
         /**
          * @description One customer’s copy of a coupon.
@@ -5803,7 +5836,11 @@ export interface operations {
                      *           "stock": null,
                      *           "value_cents": null,
                      *           "active": true,
-                     *           "created_at": "2026-05-02T12:04:30.000Z"
+                     *           "created_at": "2026-05-02T12:04:30.000Z",
+                     *           "min_tier_id": null,
+                     *           "max_per_customer": null,
+                     *           "starts_on": null,
+                     *           "ends_on": null
                      *         },
                      *         {
                      *           "ulid": "01KQM8YMG0138GGB68V1D0GCYT",
@@ -5814,7 +5851,11 @@ export interface operations {
                      *           "stock": 40,
                      *           "value_cents": 350,
                      *           "active": true,
-                     *           "created_at": "2026-05-02T12:00:00.000Z"
+                     *           "created_at": "2026-05-02T12:00:00.000Z",
+                     *           "min_tier_id": null,
+                     *           "max_per_customer": 2,
+                     *           "starts_on": null,
+                     *           "ends_on": "2026-12-31"
                      *         }
                      *       ],
                      *       "links": {
@@ -5915,7 +5956,11 @@ export interface operations {
                      *         "stock": 40,
                      *         "value_cents": 350,
                      *         "active": true,
-                     *         "created_at": "2026-05-02T12:00:00.000Z"
+                     *         "created_at": "2026-05-02T12:00:00.000Z",
+                     *         "min_tier_id": null,
+                     *         "max_per_customer": 2,
+                     *         "starts_on": null,
+                     *         "ends_on": "2026-12-31"
                      *       }
                      *     }
                      */
@@ -6585,7 +6630,8 @@ export interface operations {
                      *           "expires_at": null,
                      *           "voucher_valid_days": null,
                      *           "active": true,
-                     *           "created_at": "2026-09-01T06:30:00.000Z"
+                     *           "created_at": "2026-09-01T06:30:00.000Z",
+                     *           "min_tier_id": null
                      *         },
                      *         {
                      *           "ulid": "01M1DTJ2J0E8R9R1564N1R8RS2",
@@ -6602,7 +6648,8 @@ export interface operations {
                      *           "expires_at": "2026-10-31T22:59:59.999Z",
                      *           "voucher_valid_days": 30,
                      *           "active": true,
-                     *           "created_at": "2026-09-01T06:30:00.000Z"
+                     *           "created_at": "2026-09-01T06:30:00.000Z",
+                     *           "min_tier_id": null
                      *         }
                      *       ],
                      *       "links": {
@@ -6709,7 +6756,8 @@ export interface operations {
                      *         "expires_at": "2026-10-31T22:59:59.999Z",
                      *         "voucher_valid_days": 30,
                      *         "active": true,
-                     *         "created_at": "2026-09-01T06:30:00.000Z"
+                     *         "created_at": "2026-09-01T06:30:00.000Z",
+                     *         "min_tier_id": null
                      *       }
                      *     }
                      */
