@@ -38,7 +38,8 @@ func (c *cafe) launchLevels(ctx context.Context, opened time.Time) {
 	c.levels = sample.LaunchLevels(ctx, c.db.At(opened), c.services.At(opened).Levels, c.people[owner], rules, c.Levels...)
 }
 
-// changeEarning changes on the evening of a day what sales earn from the next one on.
+// changeEarning changes on the evening of a day what sales earn from the next one on. Promotions are for items, levels or birthdays, so
+// a sale of an amount to a new customer earns the same at all times.
 func (c *cafe) changeEarning(ctx context.Context, days int, at time.Time) {
 	promotions := c.services.At(at).Promotions
 	if days == daysSorted {
