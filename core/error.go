@@ -66,7 +66,7 @@ func Refuse(code, message string) *Error {
 
 // Is reports whether a refusal is of the same rule, in whatever sentence.
 func (e *Error) Is(target error) bool {
-	other, ok := target.(*Error) //nolint:errorlint // of the chain, errors.Is asks each one
+	other, ok := target.(*Error)
 	return ok && e.Code != "" && e.Code == other.Code
 }
 
