@@ -140,5 +140,5 @@
   });
 
   // On phones, tabs scroll sideways: show the current one.
-  document.querySelector(".report-tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  document.querySelector(".page-tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 })();

@@ -84,7 +84,7 @@ func TestSummaryReport(t *testing.T) {
 	if from, to := page.Value("#field-from"), page.Value("#field-to"); from != "2026-06-01" || to != "2026-06-03" {
 		t.Errorf("fields: %s to %s", from, to)
 	}
-	wants(t, "the other reports", page.Links(".report-tabs a"), []string{
+	wants(t, "the other reports", page.Links(".page-tabs a"), []string{
 		"/admin/reports" + days, "/admin/reports/customers" + days, "/admin/reports/locations" + days, "/admin/reports/staff" + days,
 		"/admin/reports/hours" + days, "/admin/reports/rewards" + days, "/admin/reports/coupons" + days, "/admin/reports/earning" + days, "/admin/reports/points" + days,
 	})
