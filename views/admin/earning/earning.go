@@ -61,7 +61,7 @@ func badge(r format.Reader, p promotion.Promotion) ui.Badge {
 	if p.IsOn(r.Now.In(r.Zone())) {
 		return ui.Badge{Label: "On now", Tone: ui.Good}
 	}
-	return ui.Badge{Label: "Active", Tone: ui.Neutral}
+	return ui.Badge{Label: "At other hours", Tone: ui.Neutral}
 }
 
 // PromotionForm creates or edits a promotion.

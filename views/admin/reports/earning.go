@@ -40,9 +40,13 @@ type HourRow struct {
 	Now, Before report.HourFigures
 }
 
-// HourRows are the rows of a promotion.
+// HourRows are the rows of a promotion. Other hours without any sales have none.
 func HourRows(h report.PromotionHours) []HourRow {
-	return []HourRow{{"In its hours", h.Inside, h.InsideBefore}, {"Other hours", h.Outside, h.OutsideBefore}}
+	rows := []HourRow{{"In its hours", h.Inside, h.InsideBefore}, {"Other hours", h.Outside, h.OutsideBefore}}
+	if h.Outside.TransactionsCount == 0 && h.OutsideBefore.TransactionsCount == 0 { // it is on all day, or else they are closed
+		return rows[:1]
+	}
+	return rows
 }
 
 // change is how the sales of a day have changed.
