@@ -82,14 +82,24 @@ func (b *bench) letCustomersRise(ctx context.Context, of *business, on bool) {
 	b.exec(ctx, `
 		insert into loyalty.promotion (tenant_id, name, unit, extra, audience, starts_on, created_at)
 		select $1, 'Welcome', 'points', 10, 'first_visit', current_date, now()
-		where not exists (select from loyalty.promotion where tenant_id = $1)`, of.ID)
+		where not exists (select from loyalty.promotion where tenant_id = $1 and limit_times is null)`, of.ID)
 	b.exec(ctx, "update loyalty.level_programme set active = $2 where tenant_id = $1", of.ID, on)
-	b.exec(ctx, "update loyalty.promotion set active = $2 where tenant_id = $1", of.ID, on)
+	b.exec(ctx, "update loyalty.promotion set active = $2 where tenant_id = $1 and limit_times is null", of.ID, on)
 	b.exec(ctx, `
 		update loyalty.tenant
 		set points_day_cap = case when $2 then 1000000 end,
 			earning_version = earning_version + 1
 		where id = $1`, of.ID, on)
+}
+
+// letUsesCount has sales of a business earn by a promotion that customers can use once ever; or by their types alone.
+func (b *bench) letUsesCount(ctx context.Context, of *business, on bool) {
+	b.exec(ctx, `
+		insert into loyalty.promotion (tenant_id, name, unit, percent, audience, limit_times, limit_per, starts_on, created_at)
+		select $1, 'Once', 'points', 200, 'all', 1, 'ever', current_date, now()
+		where not exists (select from loyalty.promotion where tenant_id = $1 and limit_times is not null)`, of.ID)
+	b.exec(ctx, "update loyalty.promotion set active = $2 where tenant_id = $1 and limit_times is not null", of.ID, on)
+	b.exec(ctx, "update loyalty.tenant set earning_version = earning_version + 1 where id = $1", of.ID)
 }
 
 // createLargeBusiness creates the large business on first use.

@@ -27,6 +27,7 @@ const (
 	small   = "for 1000 businesses"
 	ending  = "with a last day" // of the points that sales earn
 	knowing = "by level"        // with a cap for each customer's day, and more for first visits
+	limited = "with uses"       // of a promotion, which are counted for each customer: such sales are recorded alone
 )
 
 // usualRows are measured unless others are named. Small businesses come last: with them, PostgreSQL expects few rows
@@ -93,7 +94,7 @@ func (b *bench) measureThroughput(ctx context.Context) {
 }
 
 // withoutRules names the same business without the rules of a variant.
-var withoutRules = map[string]string{ending: without, knowing: plainly}
+var withoutRules = map[string]string{ending: without, knowing: plainly, limited: plainly}
 
 // rulesOf returns what sets the rules of a variant, and what takes them away; nil: it has none.
 func (b *bench) rulesOf(variant string) (set, remove func(context.Context)) {
@@ -102,6 +103,8 @@ func (b *bench) rulesOf(variant string) (set, remove func(context.Context)) {
 		return func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 12) }, func(ctx context.Context) { b.letPointsEnd(ctx, b.business, 0) }
 	case knowing:
 		return func(ctx context.Context) { b.letCustomersRise(ctx, b.business, true) }, func(ctx context.Context) { b.letCustomersRise(ctx, b.business, false) }
+	case limited:
+		return func(ctx context.Context) { b.letUsesCount(ctx, b.business, true) }, func(ctx context.Context) { b.letUsesCount(ctx, b.business, false) }
 	}
 	return nil, nil
 }

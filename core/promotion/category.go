@@ -30,6 +30,8 @@ type Category struct {
 	Name   string
 	Active bool     // one that isn't has no codes
 	Codes  []string // as they are compared (award.CodeKey)
+
+	EarnsNothing []string // for transaction types of these names
 }
 
 // NewCategory describes a category to be added.
@@ -90,7 +92,8 @@ func (c Category) validate(check *core.Check, others map[string]string) Category
 }
 
 const categoryColumns = `id, name, active,
-		array(select code from loyalty.category_code where tenant_id = @tenant_id and category_id = c.id order by code) as codes`
+		array(select code from loyalty.category_code where tenant_id = @tenant_id and category_id = c.id order by code) as codes,
+		array(select name from loyalty.transaction_type where tenant_id = @tenant_id and c.id = any (excluded_categories) order by name) as earns_nothing`
 
 const categoriesSQL = `
 	select ` + categoryColumns + `

@@ -13,7 +13,8 @@ deallocate all;
 -- $1=tenant_id
 prepare categoriesSQL as
   select id, name, active,
-    array(select code from loyalty.category_code where tenant_id = $1 and category_id = c.id order by code) as codes
+    array(select code from loyalty.category_code where tenant_id = $1 and category_id = c.id order by code) as codes,
+    array(select name from loyalty.transaction_type where tenant_id = $1 and c.id = any (excluded_categories) order by name) as earns_nothing
   from loyalty.category c
   where tenant_id = $1
   order by name_key;
@@ -32,7 +33,8 @@ prepare unmappedSQL as
 -- $1=tenant_id $2=id
 prepare findCategorySQL as
   select id, name, active,
-    array(select code from loyalty.category_code where tenant_id = $1 and category_id = c.id order by code) as codes
+    array(select code from loyalty.category_code where tenant_id = $1 and category_id = c.id order by code) as codes,
+    array(select name from loyalty.transaction_type where tenant_id = $1 and c.id = any (excluded_categories) order by name) as earns_nothing
   from loyalty.category c
   where tenant_id = $1
     and id = $2;

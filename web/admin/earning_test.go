@@ -270,6 +270,9 @@ func TestCategoriesThatEarnNothing(t *testing.T) {
 	if got := owner.Get(links.Types).Text("tbody"); !strings.Contains(got, "Nothing for Gift cards") {
 		t.Errorf("the list says %q", got)
 	}
+	if got := owner.Get(categoryPages).Text("#categories"); !strings.Contains(got, "Gift cards gift Earns nothing: ") {
+		t.Errorf("the categories say %q", got)
+	}
 	other := owner.Get(path).Fields("main form.row")
 	if got := other["excluded_categories"]; !slices.Equal(got, []string{id}) {
 		t.Errorf("the form has chosen %q", got)
