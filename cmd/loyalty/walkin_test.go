@@ -225,8 +225,7 @@ func TestATillIsKilledDuringSales(t *testing.T) {
 		}
 		return n
 	}
-	// All of them want the customer's account. While it is held, some have sent their last
-	// statement and others have not.
+	// All of them want the customer's account, and get it one after the other once it isn't held any more.
 	holder, err := pgx.Connect(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
@@ -250,15 +249,16 @@ func TestATillIsKilledDuringSales(t *testing.T) {
 	await(t, "sales wait for the account", func() bool {
 		return counted("select count(*) from "+dbtest.Activity(t)+" where datname = current_database() and wait_event_type = 'Lock' and $1 > 0") >= 4 // of a quarter of the connections
 	})
-	b.signal(syscall.SIGKILL)
-	all.Wait()
-	<-b.exited
+	const ofTheTill = "select count(*) from loyalty.transaction where tenant_id = $1 and source = 'pos' and spend_amount_cents between 10000 and 10059"
 	if err := held.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	await(t, "a sale is recorded", func() bool { return counted(ofTheTill) > 0 })
+	b.signal(syscall.SIGKILL)
+	all.Wait()
+	<-b.exited
 
 	awaitNoTransaction(t, database)
-	const ofTheTill = "select count(*) from loyalty.transaction where tenant_id = $1 and source = 'pos' and spend_amount_cents between 10000 and 10059"
 	recorded := counted(ofTheTill)
 	if used := counted("select count(*) from loyalty.pin where tenant_id = $1 and status = 'used' and transaction_id is not null"); used != recorded {
 		t.Errorf("%d PINs are completed, of %d sales", used, recorded)

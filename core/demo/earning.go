@@ -22,7 +22,7 @@ const (
 	// daysSorted is how many days before the last the café began to say what a sale is about, and daysCapped when it set a cap.
 	daysSorted = 190
 	daysCapped = 100
-	dayCap     = 60 // points
+	dayCap     = 2 // stamps, because points are for large orders, too
 
 	// daysSummer is how many days before the last the ordering app got drinks whose codes no category has.
 	daysSummer = 35
@@ -46,7 +46,7 @@ func (c *cafe) changeEarning(ctx context.Context, days int, at time.Time) {
 		c.sortSales(ctx, at)
 	}
 	if days == daysCapped {
-		sample.Must(promotions.EditLimits(ctx, c.people[owner], promotion.EditLimits{PointsDayCap: core.Set(int64(dayCap))}))
+		sample.Must(promotions.EditLimits(ctx, c.people[owner], promotion.EditLimits{StampsDayCap: core.Set(int64(dayCap))}))
 	}
 	for _, p := range c.Promotions {
 		if p.Created == days {
@@ -197,6 +197,9 @@ func itemsWithin(items []award.Item, cents int64) (left []award.Item) {
 // weekOfOffice is how often the offices order.
 const weekOfOffice = 7
 
+// cupsOfOffice is how many cups an office collects with its order, each with a stamp until the day's cap.
+const cupsOfOffice = 3
+
 // officeOrders returns what guests order for their whole team on a day: yesterday for the last time.
 func (c *cafe) officeOrders(days int) (orders []visit) {
 	if days%weekOfOffice != 1 || days > daysSorted-weekOfOffice {
@@ -213,6 +216,13 @@ func (c *cafe) officeOrders(days int) (orders []visit) {
 			v.items = withItem(v.items, award.Item{Category: codes[course], AmountCents: price})
 		}
 		orders = append(orders, v)
+		for n := range cupsOfOffice {
+			price := pick(c.extras, c.Menu["c"])
+			orders = append(orders, visit{
+				guest: g, at: v.at.Add(time.Duration(n+1) * time.Minute), kind: coffeeCard, source: transaction.API, by: orderingApp,
+				cents: price, items: []award.Item{{Category: codes['c'], AmountCents: price}},
+			})
+		}
 	}
 	return orders
 }
