@@ -19,7 +19,7 @@ type Preview struct {
 	Rise          int64           // customers who would rise at once
 	Asking        Asking          // what asks for a level that would be retired, or for any level if they would be switched off
 	Short         int64           // customers with a level that they have earned, but would have to earn again by its last day
-	Uncounted     bool            // there are too many sales to count them while a person waits: the three fields above aren't known
+	Uncounted     bool            // there are too many sales to count them while a person waits: Customers, Rise and Short aren't known
 }
 
 // Asking counts the active rewards and coupons that ask for a level.
