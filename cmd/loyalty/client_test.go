@@ -232,7 +232,10 @@ type apiTill struct {
 // demoTill is a client for a customer who joined just now: of those of the demo, many earn more by their level.
 func (s *server) demoTill(t *testing.T) apiTill {
 	t.Helper()
-	buyer := s.expect(t, http.StatusCreated, "POST", "/api/v1/customers", s.token, `{"first_name":"Bror","last_name":"Brandt","phone":"+46 74 555 66 79"}`)
+	buyer, err := s.call("POST", "/api/v1/customers", s.token, `{"first_name":"Bror","last_name":"Brandt","phone":"+46 74 555 66 79"}`)
+	if err != nil || buyer.status >= 300 { // another test may have added them
+		t.Fatal(buyer, err)
+	}
 	return apiTill{s, t, s.token, decode[single[customerRecord]](t, buyer.body).Data.ULID, "1"}
 }
 
