@@ -52,6 +52,8 @@ func (b *bench) createBusiness(ctx context.Context, customers, sales int) *busin
 	step := 2 * max(1, customers/200_000)
 	made := &business{Tenant: file.Tenants[0], customers: customers, buyers: customers / step, step: step}
 	b.letPointsEnd(ctx, made, 0)
+	b.exec(ctx, "delete from loyalty.level_programme where tenant_id = $1", made.ID) // its levels are those of the sandbox
+	b.exec(ctx, "update loyalty.tenant set earning_version = earning_version + 1 where id = $1", made.ID)
 	b.exec(ctx, "select bench.fill($1, $2, $3, $4, $5)", made.ID, made.TransactionTypeID, customers, step, sales)
 	b.settle(ctx)
 	return made
@@ -71,10 +73,10 @@ func (b *bench) letPointsEnd(ctx context.Context, of *business, months int) {
 // their types alone. Sums of levels are those of some of the sales only, as while they are being counted.
 func (b *bench) letCustomersRise(ctx context.Context, of *business, on bool) {
 	b.exec(ctx, `
-		insert into loyalty.level (tenant_id, name, rank, threshold, percent)
-		select $1, name, rank, threshold, percent
-		from (values ('Member', 0, 0, 100), ('Silver', 1, 500, 110), ('Gold', 2, 5000, 150)) l (name, rank, threshold, percent)
-		where not exists (select from loyalty.level where tenant_id = $1)`, of.ID)
+		update loyalty.level
+		set threshold = case rank when 1 then 500 when 2 then 5000 else 0 end,
+			percent = case rank when 1 then 110 when 2 then 150 else 100 end
+		where tenant_id = $1`, of.ID)
 	b.exec(ctx, `
 		insert into loyalty.level_programme (tenant_id, basis, period, starts_on, counting, begun_at, updated_at)
 		values ($1, 'points', 'year', current_date, true, now(), now())
