@@ -84,6 +84,7 @@ func added() (list []views.Addition) {
 		{"2026-11-27", "`reference-taken`", "The `code` of a refused `external_reference`, with the ULID of the transaction or refund that has it."},
 		{"2026-11-27", "Promotions", "`items` of a sale: what of the amount is of which category. Sales and previews say what they earned by their rule alone and by which promotion: `base_points`, `base_stamps`, `promotion_id` and `points_capped`. `GET /api/v1/promotions` has today’s."},
 		{"2026-11-27", "Tiers and birthdays of customers", "`tier` with its last day, where the business has levels, and `birthday`. A change of the tier is a change of the customer in `/changes` and `order=updated`; a preview has the `tier_reached`."},
+		{"2026-11-27", "Who can have a reward or use a voucher", "`min_tier_id`, `max_per_customer`, `starts_on` and `ends_on` of rewards, `min_tier_id` of coupons. Refusals: `reward-not-available`, `reward-limit-reached`, `voucher-not-available`."},
 		{"2026-11-23", "`expires_at` of tokens", "Creates a token that expires."},
 		{"2026-11-23", "`/tokens` from the panel", "An owner who is signed in to the panel can list, create and revoke tokens with their session."},
 		{"2026-11-23", "`X-RateLimit-…` headers", "How many requests you have left, before you get a 429, and when the minute ends; the same as `RateLimit` and `RateLimit-Policy`."},
