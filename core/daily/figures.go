@@ -1,0 +1,183 @@
+package daily
+
+// What is counted, of spans of time. A span has starts, ends, first_id and next_id, which are the first instant and ID in it and after it,
+// and its zone. The same is kept of a day that is over and counted of any other span, when a report asks.
+const (
+	sales = `
+			select coalesce(t.location_id, 0) as location_id, t.transaction_type_id, t.source,
+				count(*) filter (where t.status = 'completed') as transactions,
+				coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0) as spend,
+				coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0) as points,
+				coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0) as stamps,
+				count(*) filter (where t.status = 'voided') as voided,
+				coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0) as reversed,
+				coalesce(sum(r.refunds), 0)::bigint as refunds,
+				coalesce(sum(r.refunded), 0) as refunded,
+				coalesce(sum(r.points_refunded), 0) as points_refunded
+			from loyalty.transaction t
+			left join (
+				select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
+				from loyalty.refund
+				where tenant_id = @tenant_id
+					and transaction_id >= span.first_id
+					and transaction_id < span.next_id
+				group by transaction_id
+			) r on r.transaction_id = t.id and t.status = 'completed'
+			where t.tenant_id = @tenant_id
+				and t.id >= span.first_id
+				and t.id < span.next_id
+			group by coalesce(t.location_id, 0), t.transaction_type_id, t.source`
+
+	hours = `
+			select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+				t.transaction_type_id, count(*) as transactions, sum(t.spend_amount_cents) as spend
+			from loyalty.transaction t
+			where t.tenant_id = @tenant_id
+				and t.id >= span.first_id
+				and t.id < span.next_id
+				and t.status = 'completed'
+			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
+
+	// Customers who came anywhere, and at each location, with the ID of their sale before. A customer has few sales, and the one before
+	// is found from the end of an index.
+	visitors = `
+			select 0::bigint as location_id, v.customer_id, p.id as prior_id
+			from (
+				select distinct customer_id
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and id >= span.first_id
+					and id < span.next_id
+					and status = 'completed'
+			) v
+			left join lateral (
+				select id
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = v.customer_id
+					and id < span.first_id
+					and status = 'completed'
+				order by id desc
+				limit 1
+			) p on true`
+
+	visitorsOfLocations = `
+			select v.location_id, v.customer_id, p.id as prior_id
+			from (
+				select distinct location_id, customer_id
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and id >= span.first_id
+					and id < span.next_id
+					and status = 'completed'
+					and location_id is not null
+			) v
+			left join lateral (
+				select id
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = v.customer_id
+					and id < span.first_id
+					and status = 'completed'
+					and location_id = v.location_id
+				order by id desc
+				limit 1
+			) p on true`
+
+	staff = `
+			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
+				sum(a.spend) as spend, sum(a.points) as points, sum(a.stamps) as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
+			from (
+				select coalesce(location_id, 0) as location_id, actor_kind, actor_id, max(actor_name) as actor_name,
+					count(*) filter (where status = 'completed') as transactions,
+					coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+					coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+					coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+					count(*) filter (where status = 'voided') as voided, 0 as redemptions
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and id >= span.first_id
+					and id < span.next_id
+				group by coalesce(location_id, 0), actor_kind, actor_id
+				union all
+				select 0, actor_kind, actor_id, max(actor_name), 0, 0, 0, 0, 0, count(*)
+				from loyalty.redemption
+				where tenant_id = @tenant_id
+					and id >= span.first_id
+					and id < span.next_id
+					and status <> 'voided'
+				group by actor_kind, actor_id
+			) a
+			group by a.location_id, a.actor_kind, a.actor_id`
+
+	// What an earlier build recorded, and most sales, have no parts: all of the award is its base. Of a capped award, the base counts
+	// first, then the promotion, then the level.
+	rules = `
+			select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
+				count(*) as transactions, sum(spend_amount_cents) as spend, sum(award) as issued, sum(base) as base, sum(promotion) as promotion,
+				sum(award - base - promotion) as level, count(*) filter (where capped) as capped_sales,
+				sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
+			from loyalty.transaction
+			cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
+			cross join lateral (select least(coalesce(base_award, award), award) as base) b
+			cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
+			where tenant_id = @tenant_id
+				and id >= span.first_id
+				and id < span.next_id
+				and status = 'completed'
+			group by coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)`
+
+	// Only a voucher gives a reward at no cost.
+	rewards = `
+			select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
+				count(*) filter (where status <> 'voided') as redemptions,
+				coalesce(sum(points_spent) filter (where status <> 'voided'), 0) as points,
+				coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0) as stamps,
+				count(*) filter (where status = 'voided') as voided
+			from loyalty.redemption
+			where tenant_id = @tenant_id
+				and id >= span.first_id
+				and id < span.next_id
+			group by reward_id, points_spent = 0 and stamps_spent = 0`
+
+	// A sale counts once for each coupon of which it had vouchers.
+	coupons = `
+			select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, count(t.id) as transactions,
+				coalesce(sum(t.spend_amount_cents), 0) as spend, coalesce(sum(t.discount_cents), 0) as discount
+			from (
+				select coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
+				from loyalty.voucher
+				where tenant_id = @tenant_id
+					and id >= span.first_id
+					and id < span.next_id
+				group by coupon_id
+				union all
+				select coupon_id, transaction_id, 0, count(*)
+				from loyalty.voucher
+				where tenant_id = @tenant_id
+					and redeemed_at >= span.starts
+					and redeemed_at < span.ends
+					and status = 'redeemed'
+				group by coupon_id, transaction_id
+			) v
+			left join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = v.transaction_id and t.status = 'completed'
+			group by v.coupon_id`
+
+	flows = `
+			select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+			from loyalty.ledger_entry
+			where tenant_id = @tenant_id
+				and id >= span.first_id
+				and id < span.next_id
+			group by unit, kind`
+
+	// From an index that has the new customers alone.
+	joined = `
+			select count(*) as customers
+			from loyalty.customer
+			where tenant_id = @tenant_id
+				and created_at >= span.starts
+				and created_at < span.ends
+				and merged_into is null
+				and imported_at is null`
+)

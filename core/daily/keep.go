@@ -1,0 +1,135 @@
+package daily
+
+// The statements that keep a day that is over.
+var keeps = []string{
+	keepSalesSQL, keepHoursSQL, keepVisitsSQL, keepVisitsOfLocationsSQL, keepCohortsSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
+	keepCouponsSQL, keepFlowsSQL, keepJoinedSQL,
+}
+
+const (
+	ofDay = `
+	from (
+		select @first_id::uuid as first_id, @next_id::uuid as next_id, @starts::timestamptz as starts, @ends::timestamptz as ends, @zone::text as zone
+	) span
+	cross join lateral (`
+
+	keepSalesSQL = `
+	insert into loyalty.day_sales (tenant_id, day, location_id, transaction_type_id, source, transactions, spend, points, stamps, voided, reversed,
+		refunds, refunded, points_refunded)
+	select @tenant_id, @day::date, c.*` + ofDay + sales + `
+	) c`
+
+	keepHoursSQL = `
+	insert into loyalty.day_hour (tenant_id, day, hour, location_id, transaction_type_id, transactions, spend)
+	select @tenant_id, @day::date, c.*` + ofDay + hours + `
+	) c`
+
+	keepVisitsSQL = `
+	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
+	select @tenant_id, @day::date` + priorDays + ofDay + visitors + perPriorDay
+
+	keepVisitsOfLocationsSQL = `
+	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
+	select @tenant_id, @day::date` + priorDays + ofDay + visitorsOfLocations + perPriorDay
+
+	priorDays = `, v.location_id, coalesce((p.created_at at time zone span.zone)::date, '-infinity'), count(*)`
+
+	perPriorDay = `
+	) v
+	left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id
+	group by 3, 4`
+
+	keepCohortsSQL = `
+	insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
+	select @tenant_id, @day::date, date_trunc('month', f.created_at at time zone span.zone)::date, count(*)` + ofDay + visitors + `
+	) v
+	left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id
+	cross join lateral (
+		select created_at
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and customer_id = v.customer_id
+			and status = 'completed'
+		order by id
+		limit 1
+	) f
+	where coalesce((p.created_at at time zone span.zone)::date, '-infinity') < date_trunc('month', @day::date)
+	group by 3`
+
+	keepStaffSQL = `
+	insert into loyalty.day_staff (tenant_id, day, location_id, actor_kind, actor_id, actor_name, transactions, spend, points, stamps, voided, redemptions)
+	select @tenant_id, @day::date, c.*` + ofDay + staff + `
+	) c`
+
+	keepRulesSQL = `
+	insert into loyalty.day_rule (tenant_id, day, location_id, unit, promotion_id, level_id, transactions, spend, issued, base, promotion, level,
+		capped_sales, capped_off)
+	select @tenant_id, @day::date, c.*` + ofDay + rules + `
+	) c`
+
+	keepRewardsSQL = `
+	insert into loyalty.day_reward (tenant_id, day, reward_id, by_voucher, redemptions, points, stamps, voided)
+	select @tenant_id, @day::date, c.*` + ofDay + rewards + `
+	) c`
+
+	keepCouponsSQL = `
+	insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount)
+	select @tenant_id, @day::date, c.*` + ofDay + coupons + `
+	) c`
+
+	keepFlowsSQL = `
+	insert into loyalty.day_flow (tenant_id, day, unit, kind, amount, below)
+	select @tenant_id, @day::date, c.*` + ofDay + flows + `
+	) c`
+
+	keepJoinedSQL = `
+	insert into loyalty.day_joined (tenant_id, day, customers)
+	select @tenant_id, @day::date, c.*` + ofDay + joined + `
+	) c
+	where c.customers > 0`
+)
+
+// Figures of days are dropped before they are counted anew.
+const dropSQL = `
+	with sales as (
+		delete from loyalty.day_sales
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), hours as (
+		delete from loyalty.day_hour
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), visits as (
+		delete from loyalty.day_visit
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), cohorts as (
+		delete from loyalty.day_cohort
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), staff as (
+		delete from loyalty.day_staff
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), rules as (
+		delete from loyalty.day_rule
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), rewards as (
+		delete from loyalty.day_reward
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), coupons as (
+		delete from loyalty.day_coupon
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), flows as (
+		delete from loyalty.day_flow
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), joined as (
+		delete from loyalty.day_joined
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	)
+	select`
