@@ -12,6 +12,7 @@ create table loyalty.days_counted (
 	next_id uuid not null -- of a record after them
 );
 select loyalty.platform_wall('loyalty.days_counted');
+revoke delete on loyalty.days_counted from loyalty_app;
 
 -- Records of these times have changed since, so their days are to be counted anew.
 create table loyalty.day_mark (

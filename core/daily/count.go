@@ -187,7 +187,9 @@ func dayOf(at *time.Time, zone *time.Location) *time.Time {
 	return new(core.DateOf(*at, zone))
 }
 
-func endOf(day time.Time, zone *time.Location) time.Time { return core.StartOfDate(day.AddDate(0, 0, 1), zone) }
+func endOf(day time.Time, zone *time.Location) time.Time {
+	return core.StartOfDate(day.AddDate(0, 0, 1), zone)
+}
 
 // countDay queues that a day is counted.
 func countDay(tx *db.Tx, day time.Time, zone *time.Location) error {
