@@ -74,13 +74,15 @@ const (
 	settledSQL = `
 	select loyalty.settle_changes() as settled`
 
-	oldestSQL = `
-	select least(
-		(select created_at from loyalty.transaction where tenant_id = @tenant_id order by id limit 1),
-		(select created_at from loyalty.ledger_entry where tenant_id = @tenant_id order by id limit 1),
-		(select created_at from loyalty.redemption where tenant_id = @tenant_id order by id limit 1),
-		(select created_at from loyalty.voucher where tenant_id = @tenant_id order by id limit 1),
-		(select created_at from loyalty.customer where tenant_id = @tenant_id order by created_at limit 1)) as oldest`
+	// The last record before a day, of which a day without records has none.
+	earlierSQL = `
+	select greatest(
+		(select created_at from loyalty.transaction where tenant_id = @tenant_id and id < @first_id order by id desc limit 1),
+		(select created_at from loyalty.ledger_entry where tenant_id = @tenant_id and id < @first_id order by id desc limit 1),
+		(select created_at from loyalty.redemption where tenant_id = @tenant_id and id < @first_id order by id desc limit 1),
+		(select created_at from loyalty.voucher where tenant_id = @tenant_id and id < @first_id order by id desc limit 1),
+		(select redeemed_at from loyalty.voucher where tenant_id = @tenant_id and status = 'redeemed' and redeemed_at < @starts order by redeemed_at desc limit 1),
+		(select created_at from loyalty.customer where tenant_id = @tenant_id and created_at < @starts order by created_at desc limit 1)) as earlier`
 
 	markedSQL = `
 	select max(at) as marked
@@ -105,38 +107,53 @@ const (
 	where tenant_id = @tenant_id`
 )
 
-// countNext counts the next day that is to be counted. It returns false if there is none.
+// countNext counts a day: first those that are new, then those that are marked, then those of the past, the latest first. It returns false if
+// there is none.
 func (s *Service) countNext(ctx context.Context, by core.Actor) (more bool, err error) {
 	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		zone := by.Tenant.TimeZone
 		over := core.DateOf(tx.Now.Add(-wait), zone).AddDate(0, 0, -1)
 		var done days
 		var settled core.ID
-		var oldest, marked *time.Time
+		var marked *time.Time
 		if err := db.Queue(tx, beginSQL, nil); err != nil {
 			return false, err
 		}
 		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil),
-			db.OneInto(&oldest, oldestSQL, nil), db.OneInto(&marked, markedSQL, db.Args{"before": endOf(over, zone)}))
+			db.OneInto(&marked, markedSQL, db.Args{"before": endOf(over, zone)}))
 		if err != nil {
 			return false, err
 		}
 		if done.Zone != zone.String() { // of another zone, days begin at other times
-			none := days{Zone: zone.String(), FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over}
+			none := days{FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over}
 			return true, errors.Join(db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": endOfTime}), none.store(tx, zone))
 		}
-		then, day := done.next(over, dayOf(oldest, zone), dayOf(marked, zone))
+		var next time.Time
 		switch {
-		case day == nil:
-			more = then != done
-		case settled.Time().Before(endOf(*day, zone)): // a transaction of that day goes on
+		case done.LastDay.Before(over):
+			next = done.LastDay.AddDate(0, 0, 1)
+			done.LastDay = next
+		case marked != nil && done.has(core.DateOf(*marked, zone)):
+			next = core.DateOf(*marked, zone)
+		case done.FirstDay == nil:
+			return false, nil
 		default:
-			more, err = true, countDay(tx, *day, zone)
+			first := core.StartOfDate(*done.FirstDay, zone)
+			earlier, err := db.One[*time.Time](ctx, tx, earlierSQL, db.Args{"first_id": core.FirstID(first), "starts": first})
+			if err != nil {
+				return false, err
+			}
+			if earlier == nil {
+				done.FirstDay = nil
+				return true, done.store(tx, zone)
+			}
+			next = core.DateOf(*earlier, zone)
+			done.FirstDay = &next
 		}
-		if !more || err != nil {
-			return false, err
+		if settled.Time().Before(endOf(next, zone)) {
+			return false, nil // a transaction of that day goes on
 		}
-		return true, then.store(tx, zone)
+		return true, errors.Join(countDay(tx, next, zone), done.store(tx, zone))
 	})
 }
 
@@ -147,25 +164,8 @@ type days struct {
 	LastDay  time.Time
 }
 
-// next returns the day to count now, nil for none, and the days that are counted then. New days come first, then marked ones, then those
-// of the past, the latest first. over is the last day that is over. oldest is the day of the first record, marked the last one with a
-// mark; nil: there is none.
-func (d days) next(over time.Time, oldest, marked *time.Time) (then days, day *time.Time) {
-	then = d
-	switch {
-	case d.LastDay.Before(over):
-		then.LastDay = d.LastDay.AddDate(0, 0, 1)
-		return then, &then.LastDay
-	case marked != nil && !marked.After(d.LastDay) && (d.FirstDay == nil || !marked.Before(*d.FirstDay)):
-		return then, marked
-	case d.FirstDay == nil:
-		return then, nil
-	case oldest == nil || !oldest.Before(*d.FirstDay):
-		then.FirstDay = nil
-		return then, nil
-	}
-	then.FirstDay = new(d.FirstDay.AddDate(0, 0, -1))
-	return then, then.FirstDay
+func (d days) has(day time.Time) bool {
+	return !day.After(d.LastDay) && (d.FirstDay == nil || !day.Before(*d.FirstDay))
 }
 
 // store queues that these days are counted.
@@ -177,14 +177,6 @@ func (d days) store(tx *db.Tx, zone *time.Location) error {
 	return db.Queue(tx, reachedSQL, db.Args{
 		"zone": zone.String(), "first_day": d.FirstDay, "last_day": d.LastDay, "first_id": first, "next_id": core.FirstID(endOf(d.LastDay, zone)),
 	})
-}
-
-// dayOf returns the local day of an instant, or nil.
-func dayOf(at *time.Time, zone *time.Location) *time.Time {
-	if at == nil {
-		return nil
-	}
-	return new(core.DateOf(*at, zone))
 }
 
 func endOf(day time.Time, zone *time.Location) time.Time {
