@@ -5,7 +5,7 @@
 -- Which days of a business are counted: those from the first to the last, by the clocks of a zone.
 create table loyalty.days_counted (
 	tenant_id bigint primary key references loyalty.tenant,
-	zone text not null,
+	zone text not null, -- empty: all days are to be counted anew
 	first_day date not null, -- -infinity: nothing was recorded before the others
 	last_day date not null, -- before first_day: none is counted
 	first_id uuid not null, -- of a record of these days
@@ -165,7 +165,12 @@ create function loyalty.marked_days() returns setof bigint
 as $$
 begin
 	perform loyalty.require_platform();
-	return query select distinct m.tenant_id from loyalty.day_mark m;
+	return query
+	select distinct m.tenant_id
+	from loyalty.day_mark m
+	join loyalty.days_counted c on c.tenant_id = m.tenant_id
+	where c.zone <> ''
+		and m.at < (c.last_day + 1)::timestamp at time zone c.zone;
 end;
 $$;
 

@@ -7,6 +7,7 @@ const (
 	with zone as (
 		select tenant_id, zone, first_day, last_day
 		from loyalty.days_counted
+		where zone <> ''
 	), sale as (
 		select t.*, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
 			extract(hour from t.created_at at time zone z.zone) as hour
