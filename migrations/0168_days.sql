@@ -1,6 +1,11 @@
 -- Figures of local days that are over, which reports add up instead of sales (core/daily). They follow from the records, and a job
--- counts them: nothing is added to a sale.
+-- counts them: nothing is added to a sale. Sums that exceed 64 bits saturate, as in reports.
 -- +goose Up
+
+-- The time that an ID contains.
+create function loyalty.id_time(id uuid) returns timestamptz
+	language sql immutable parallel safe
+	return to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0);
 
 -- Which days of a business are counted: those from the first to the last, by the clocks of a zone.
 create table loyalty.days_counted (
@@ -9,7 +14,8 @@ create table loyalty.days_counted (
 	first_day date not null, -- -infinity: nothing was recorded before the others
 	last_day date not null, -- before first_day: none is counted
 	first_id uuid not null, -- of a record of these days
-	next_id uuid not null -- of a record after them
+	next_id uuid not null, -- of a record after them
+	ends_at timestamptz(3) not null -- with next_id: the end of last_day, or of an hour of it
 );
 select loyalty.platform_wall('loyalty.days_counted');
 revoke delete on loyalty.days_counted from loyalty_app;
@@ -28,18 +34,16 @@ create table loyalty.day_sales (
 	tenant_id bigint not null,
 	day date not null,
 	location_id bigint not null, -- 0: none
-	transaction_type_id bigint not null,
-	source text not null,
 	transactions bigint not null, -- completed, like all that isn't said to be voided
-	spend numeric not null, -- cents
-	points numeric not null,
-	stamps numeric not null,
+	spend bigint not null, -- cents
+	points bigint not null,
+	stamps bigint not null,
 	voided bigint not null,
-	reversed numeric not null, -- points of voided sales
+	reversed bigint not null, -- points of voided sales
 	refunds bigint not null,
-	refunded numeric not null, -- cents
-	points_refunded numeric not null,
-	primary key (tenant_id, day, location_id, transaction_type_id, source)
+	refunded bigint not null, -- cents
+	points_refunded bigint not null,
+	primary key (tenant_id, day, location_id)
 );
 select loyalty.wall('loyalty.day_sales');
 
@@ -50,7 +54,7 @@ create table loyalty.day_hour (
 	location_id bigint not null, -- 0: none
 	transaction_type_id bigint not null,
 	transactions bigint not null,
-	spend numeric not null,
+	spend bigint not null,
 	primary key (tenant_id, day, hour, location_id, transaction_type_id)
 );
 select loyalty.wall('loyalty.day_hour');
@@ -62,7 +66,8 @@ create table loyalty.day_visit (
 	location_id bigint not null, -- 0: anywhere; of a location, only its sales count
 	prior date not null, -- -infinity: they had none
 	customers bigint not null,
-	primary key (tenant_id, day, location_id, prior)
+	by_hour int[] not null, -- of these, those whose first sale of the day was at 0, 1, 2 … o'clock
+	primary key (tenant_id, location_id, day, prior) include (customers)
 );
 select loyalty.wall('loyalty.day_visit');
 
@@ -84,9 +89,9 @@ create table loyalty.day_staff (
 	actor_id text not null,
 	actor_name text not null,
 	transactions bigint not null,
-	spend numeric not null,
-	points numeric not null,
-	stamps numeric not null,
+	spend bigint not null,
+	points bigint not null,
+	stamps bigint not null,
 	voided bigint not null, -- that they recorded
 	redemptions bigint not null,
 	primary key (tenant_id, day, location_id, actor_kind, actor_id)
@@ -101,13 +106,13 @@ create table loyalty.day_rule (
 	promotion_id bigint not null, -- 0: none
 	level_id bigint not null, -- 0: none
 	transactions bigint not null,
-	spend numeric not null,
-	issued numeric not null,
-	base numeric not null,
-	promotion numeric not null,
-	level numeric not null,
+	spend bigint not null,
+	issued bigint not null,
+	base bigint not null,
+	promotion bigint not null,
+	level bigint not null,
 	capped_sales bigint not null,
-	capped_off numeric not null,
+	capped_off bigint not null,
 	primary key (tenant_id, day, location_id, unit, promotion_id, level_id)
 );
 select loyalty.wall('loyalty.day_rule');
@@ -118,8 +123,8 @@ create table loyalty.day_reward (
 	reward_id uuid not null,
 	by_voucher boolean not null, -- at no cost
 	redemptions bigint not null, -- not voided, like what was spent
-	points numeric not null,
-	stamps numeric not null,
+	points bigint not null,
+	stamps bigint not null,
 	voided bigint not null,
 	primary key (tenant_id, day, reward_id, by_voucher)
 );
@@ -132,8 +137,8 @@ create table loyalty.day_coupon (
 	sent bigint not null, -- vouchers
 	redeemed bigint not null,
 	transactions bigint not null, -- completed sales that vouchers of the coupon were redeemed with on the day
-	spend numeric not null, -- of these
-	discount numeric not null, -- that they were given
+	spend bigint not null, -- of these
+	discount bigint not null, -- that they were given
 	primary key (tenant_id, day, coupon_id)
 );
 select loyalty.wall('loyalty.day_coupon');
@@ -170,7 +175,7 @@ begin
 	from loyalty.day_mark m
 	join loyalty.days_counted c on c.tenant_id = m.tenant_id
 	where c.zone <> ''
-		and m.at < (c.last_day + 1)::timestamp at time zone c.zone;
+		and m.at < c.ends_at;
 end;
 $$;
 

@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	wait    = time.Hour        // from the end of a day until it is counted
-	runTime = 10 * time.Second // after which a job lets others of its lane go first
+	wait      = time.Hour        // from the end of a day until it is counted
+	hourWait  = 15 * time.Minute // likewise of an hour: most voids come soon
+	manySales = 500
+	runTime   = 10 * time.Second // after which a job lets others of its lane go first
 )
 
 // endOfTime is after each day.
@@ -58,15 +60,15 @@ func (s *Service) Count(ctx context.Context, c Counting) error {
 const (
 	// Of no day yet.
 	beginSQL = `
-	insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id)
+	insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id, ends_at)
 	values (@tenant_id, '', ` + noDays + `)
 	on conflict do nothing`
 
-	noDays = `'2000-01-02', '2000-01-01', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'`
+	noDays = `'2000-01-02', '2000-01-01', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000', '2000-01-01'`
 
 	// Processes that count the same business take turns.
 	lockSQL = `
-	select zone, nullif(first_day, '-infinity') as first_day, last_day
+	select zone, nullif(first_day, '-infinity') as first_day, last_day, ends_at
 	from loyalty.days_counted
 	where tenant_id = @tenant_id
 	for no key update`
@@ -85,10 +87,22 @@ const (
 		(select created_at from loyalty.customer where tenant_id = @tenant_id and created_at < @starts order by created_at desc limit 1)) as earlier`
 
 	markedSQL = `
-	select max(at) as marked
-	from loyalty.day_mark
-	where tenant_id = @tenant_id
-		and at < @before`
+	select max(m.at) as marked
+	from loyalty.days_counted c
+	join loyalty.day_mark m on m.tenant_id = @tenant_id
+	where c.tenant_id = @tenant_id
+		and m.at < c.ends_at`
+
+	manySQL = `
+	select count(*) = @many
+	from (
+		select
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and id >= @first_id
+			and id < @next_id
+		limit @many
+	) sale`
 
 	// The statements after this one see what each transaction did whose marks are deleted. Another one's mark stays.
 	unmarkSQL = `
@@ -103,69 +117,107 @@ const (
 		first_day = coalesce(@first_day::date, '-infinity'),
 		last_day = @last_day,
 		first_id = @first_id,
-		next_id = @next_id
+		next_id = @next_id,
+		ends_at = @ends_at
 	where tenant_id = @tenant_id`
 )
 
-// countNext counts a day: first those that are new, then those that are marked, then those of the past, the latest first. It returns false if
-// there is none.
+// countNext counts a day: first those that are over, then those that are marked, then the hours of today, then those of the past, the
+// latest first. It returns false if there is none.
 func (s *Service) countNext(ctx context.Context, by core.Actor) (more bool, err error) {
 	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
-		zone := by.Tenant.TimeZone
-		over := core.DateOf(tx.Now.Add(-wait), zone).AddDate(0, 0, -1)
-		var done days
-		var settled core.ID
-		var marked *time.Time
 		if err := db.Queue(tx, beginSQL, nil); err != nil {
 			return false, err
 		}
-		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil),
-			db.OneInto(&marked, markedSQL, db.Args{"before": endOf(over, zone)}))
+		zone := by.Tenant.TimeZone
+		var done days
+		var settled core.ID
+		var marked *time.Time
+		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil), db.OneInto(&marked, markedSQL, nil))
 		if err != nil {
 			return false, err
 		}
+		over := core.DateOf(tx.Now.Add(-wait), zone).AddDate(0, 0, -1)
 		if done.Zone != zone.String() { // of another zone, days begin at other times
-			none := days{FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over}
+			none := days{FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over, EndsAt: endOf(over, zone)}
 			return true, errors.Join(db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": endOfTime}), none.store(tx, zone))
 		}
-		var next time.Time
+		then, day, err := s.next(ctx, tx, done, zone, over, marked)
 		switch {
-		case done.LastDay.Before(over):
-			next = done.LastDay.AddDate(0, 0, 1)
-			done.LastDay = next
-		case marked != nil && done.has(core.DateOf(*marked, zone)):
-			next = core.DateOf(*marked, zone)
-		case done.FirstDay == nil:
-			return false, nil
-		default:
-			first := core.StartOfDate(*done.FirstDay, zone)
-			earlier, err := db.One[*time.Time](ctx, tx, earlierSQL, db.Args{"first_id": core.FirstID(first), "starts": first})
-			if err != nil {
-				return false, err
-			}
-			if earlier == nil {
-				done.FirstDay = nil
-				return true, done.store(tx, zone)
-			}
-			next = core.DateOf(*earlier, zone)
-			done.FirstDay = &next
+		case err != nil, then == done && day.ends.IsZero():
+			return false, err
+		case settled.Time().Before(day.ends):
+			return false, nil // a transaction from before its end goes on
 		}
-		if settled.Time().Before(endOf(next, zone)) {
-			return false, nil // a transaction of that day goes on
-		}
-		return true, errors.Join(countDay(tx, next, zone), done.store(tx, zone))
+		return true, errors.Join(day.count(tx, zone), then.store(tx, zone))
 	})
 }
 
-// days are the days of a business that are counted.
+// days are the days of a business that are counted: from the first to an instant of the last one.
 type days struct {
 	Zone     string
 	FirstDay *time.Time // nil: nothing was recorded before the others
 	LastDay  time.Time
+	EndsAt   time.Time
 }
 
-func (d days) has(day time.Time) bool {
-	return !day.After(d.LastDay) && (d.FirstDay == nil || !day.Before(*d.FirstDay))
+// toCount is a day that is to be counted up to an instant. Without one, there is none.
+type toCount struct{ day, ends time.Time }
+
+// next returns the day to count now, and the days that are counted then. over is the last day that is over, and marked the latest record
+// with a mark.
+func (s *Service) next(ctx context.Context, tx *db.Tx, d days, zone *time.Location, over time.Time, marked *time.Time) (then days, day toCount, err error) {
+	then = d
+	whole := d.LastDay
+	if d.EndsAt.Before(endOf(whole, zone)) {
+		whole = whole.AddDate(0, 0, -1)
+	}
+	if whole.Before(over) {
+		then.LastDay = whole.AddDate(0, 0, 1)
+		then.EndsAt = endOf(then.LastDay, zone)
+		return then, toCount{then.LastDay, then.EndsAt}, nil
+	}
+	if marked != nil {
+		marked := core.DateOf(*marked, zone)
+		if ends := endOf(marked, zone); d.FirstDay == nil || !marked.Before(*d.FirstDay) {
+			if ends.After(d.EndsAt) {
+				ends = d.EndsAt
+			}
+			return then, toCount{marked, ends}, nil
+		}
+	}
+	if day, err = s.hours(ctx, tx, d, zone, whole); err != nil || !day.ends.IsZero() {
+		then.LastDay, then.EndsAt = day.day, day.ends
+		return then, day, err
+	}
+	if d.FirstDay == nil {
+		return then, toCount{}, nil
+	}
+	first := core.StartOfDate(*d.FirstDay, zone)
+	earlier, err := db.One[*time.Time](ctx, tx, earlierSQL, db.Args{"first_id": core.FirstID(first), "starts": first})
+	if err != nil || earlier == nil {
+		then.FirstDay = nil
+		return then, toCount{}, err
+	}
+	then.FirstDay = new(core.DateOf(*earlier, zone))
+	return then, toCount{*then.FirstDay, endOf(*then.FirstDay, zone)}, nil
+}
+
+// hours returns today up to its last hour that is over, if the hours that aren't counted yet have many sales. whole is the last day that is
+// counted as a whole.
+func (s *Service) hours(ctx context.Context, tx *db.Tx, d days, zone *time.Location, whole time.Time) (toCount, error) {
+	late := tx.Now.Add(-hourWait)
+	_, minute, second := late.In(zone).Clock()
+	hour := late.Truncate(time.Second).Add(-time.Duration(60*minute+second) * time.Second)
+	today := core.DateOf(tx.Now, zone)
+	if !whole.AddDate(0, 0, 1).Equal(today) || !hour.After(d.EndsAt) {
+		return toCount{}, nil
+	}
+	many, err := db.One[bool](ctx, tx, manySQL, db.Args{"first_id": core.FirstID(d.EndsAt), "next_id": core.FirstID(hour), "many": s.manySales})
+	if err != nil || !many {
+		return toCount{}, err
+	}
+	return toCount{today, hour}, nil
 }
 
 // store queues that these days are counted.
@@ -175,7 +227,7 @@ func (d days) store(tx *db.Tx, zone *time.Location) error {
 		first = core.FirstID(core.StartOfDate(*d.FirstDay, zone))
 	}
 	return db.Queue(tx, reachedSQL, db.Args{
-		"zone": zone.String(), "first_day": d.FirstDay, "last_day": d.LastDay, "first_id": first, "next_id": core.FirstID(endOf(d.LastDay, zone)),
+		"zone": zone.String(), "first_day": d.FirstDay, "last_day": d.LastDay, "first_id": first, "next_id": core.FirstID(d.EndsAt), "ends_at": d.EndsAt,
 	})
 }
 
@@ -183,15 +235,18 @@ func endOf(day time.Time, zone *time.Location) time.Time {
 	return core.StartOfDate(day.AddDate(0, 0, 1), zone)
 }
 
-// countDay queues that a day is counted.
-func countDay(tx *db.Tx, day time.Time, zone *time.Location) error {
-	starts, ends := core.StartOfDate(day, zone), endOf(day, zone)
+// count queues that a day is counted, if there is one.
+func (c toCount) count(tx *db.Tx, zone *time.Location) error {
+	if c.ends.IsZero() {
+		return nil
+	}
+	starts := core.StartOfDate(c.day, zone)
 	err := errors.Join(
-		db.Queue(tx, unmarkSQL, db.Args{"starts": starts, "ends": ends}),
-		db.Queue(tx, dropSQL, db.Args{"first": day, "last": day}))
+		db.Queue(tx, unmarkSQL, db.Args{"starts": starts, "ends": c.ends}),
+		db.Queue(tx, dropSQL, db.Args{"first": c.day, "last": c.day}))
 	for _, keepSQL := range keeps {
 		err = errors.Join(err, db.Queue(tx, keepSQL, db.Args{
-			"day": day, "zone": zone.String(), "starts": starts, "ends": ends, "first_id": core.FirstID(starts), "next_id": core.FirstID(ends),
+			"day": c.day, "zone": zone.String(), "starts": starts, "ends": c.ends, "first_id": core.FirstID(starts), "next_id": core.FirstID(c.ends),
 		}))
 	}
 	return err

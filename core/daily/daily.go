@@ -18,13 +18,14 @@ import (
 
 // Service counts days.
 type Service struct {
-	db   *db.DB
-	jobs *job.Queue
+	db        *db.DB
+	jobs      *job.Queue
+	manySales int // of hours of today, which a report shouldn't count each time
 }
 
 // NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue) *Service {
-	s := &Service{db: d, jobs: jobs}
+	s := &Service{db: d, jobs: jobs, manySales: manySales}
 	job.Handle(jobs, job.Upkeep, s.Count)
 	job.Handle(jobs, job.Upkeep, s.findDue)
 	job.Every(jobs, 5*time.Minute, findDays{})
@@ -49,16 +50,18 @@ func (s *Service) findDue(ctx context.Context, _ findDays) error {
 	return err
 }
 
-// A day is counted an hour after it ended, by which time its last sales are committed.
+// What is to be counted: a day that is over, another zone's days, what is marked, days of the past, or hours of a business with many sales.
 const findDueSQL = `
 	select n.id
 	from loyalty.tenant n
 	left join loyalty.days_counted c on c.tenant_id = n.id
+	left join loyalty.tenant_usage u on u.tenant_id = n.id
 	where n.status = 'active'
 		and (c.tenant_id is null
 			or c.zone <> n.timezone
 			or c.first_day > '-infinity'
-			or c.last_day < (@over::timestamptz at time zone n.timezone)::date - 1
+			or c.ends_at < (@over::timestamptz at time zone n.timezone)::date::timestamp at time zone n.timezone
+			or c.ends_at < @hour::timestamptz and u.sales_lately >= @many
 			or n.id in (select loyalty.marked_days()))
 	order by n.id`
 
@@ -66,7 +69,9 @@ const findDueSQL = `
 // the number of sales.
 func (s *Service) QueueDue(ctx context.Context) (queued []job.Args, err error) {
 	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) ([]job.Args, error) {
-		due, err := db.All[core.TenantID](ctx, tx, findDueSQL, db.Args{"over": tx.Now.Add(-wait)})
+		due, err := db.All[core.TenantID](ctx, tx, findDueSQL, db.Args{
+			"over": tx.Now.Add(-wait), "hour": tx.Now.Add(-hourWait - time.Hour), "many": 30 * s.manySales,
+		})
 		if err != nil || len(due) == 0 {
 			return nil, err
 		}

@@ -43,6 +43,17 @@ func (s shop) on(shown string) shop {
 	return s
 }
 
+// at returns the same shop at another instant.
+func (s shop) at(instant time.Time) shop {
+	s.Shop = s.At(instant)
+	return s
+}
+
+func tenPercent(s shop) coupon.Coupon {
+	s.T.Helper()
+	return s.Coupon(coupon.New{Name: "Ten percent", BenefitType: string(coupon.Percent), BenefitValue: new(int64(10))})
+}
+
 func (s shop) count() {
 	s.T.Helper()
 	s.Check(s.Days.Count(s.T.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
@@ -82,6 +93,40 @@ func TestADayIsCountedWhenItIsOver(t *testing.T) {
 	s.on("2026-06-09 02:00:00").count()
 	if got := s.Count("days_counted where first_day = '-infinity' and last_day = '2026-06-08'"); got != 1 {
 		t.Error("a week without sales isn't counted")
+	}
+}
+
+// Of a business with many sales, today is counted up to its last hour that is over.
+func TestHoursOfTodayAreCounted(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	who := s.on("2026-06-01 09:00:00").Customer().ID
+	for _, at := range []string{"09:10", "10:20", "11:59", "12:00"} {
+		s.on("2026-06-01 "+at+":00").Sale(who, s.purchase, 100)
+	}
+	count := func(at string, sales int) {
+		t.Helper()
+		s.Check(s.on("2026-06-01 "+at+":00").Days.HoursFrom(sales).Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+	}
+	count("12:14", 3)
+	s.want("a quarter of an hour isn't over")
+	count("12:15", 4)
+	s.want("there are too few")
+	count("12:15", 3)
+	s.want("three hours", "2026-06-01 3")
+	s.on("2026-06-01 12:30:00").VoidSale(s.on("2026-06-01 12:20:00").Sale(who, s.purchase, 100).ID)
+	count("13:00", 3)
+	s.want("later", "2026-06-01 3")
+	if marks := s.Count("day_mark"); marks != 1 {
+		t.Errorf("%d marks, want that of a sale that isn't counted yet", marks)
+	}
+	count("13:15", 1)
+	s.want("four hours", "2026-06-01 4")
+	s.on("2026-06-02 00:30:00").count()
+	s.want("after midnight", "2026-06-01 4")
+	s.on("2026-06-02 01:00:00").count()
+	if got := s.Count("days_counted where last_day = '2026-06-01' and ends_at = '2026-06-02 00:00 Europe/Stockholm'"); got != 1 {
+		t.Error("the day isn't counted as a whole")
 	}
 }
 
@@ -139,8 +184,7 @@ func TestChangesByHandAreCountedAgain(t *testing.T) {
 	who, other := first.Customer(), first.Customer()
 	sold := first.Sale(who.ID, s.purchase, 1000)
 	first.Sale(other.ID, s.purchase, 1000)
-	ten := first.Coupon(coupon.New{Name: "Ten percent", BenefitType: string(coupon.Percent), BenefitValue: new(int64(10))})
-	voucher := first.Voucher(ten.ID, who.ID)
+	voucher := first.Voucher(tenPercent(first).ID, who.ID)
 	first.RedeemVoucher(voucher)
 	redemption := first.Redeem(who.ID, first.Reward(10, nil))
 	second := s.on("2026-06-02 12:00:00")

@@ -4,16 +4,16 @@ package daily
 // and its zone. The same is kept of a day that is over and counted of any other span, when a report asks.
 const (
 	sales = `
-			select coalesce(t.location_id, 0) as location_id, t.transaction_type_id, t.source,
+			select coalesce(t.location_id, 0) as location_id,
 				count(*) filter (where t.status = 'completed') as transactions,
-				coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0) as spend,
-				coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0) as points,
-				coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0) as stamps,
+				least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
+				least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
+				least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
 				count(*) filter (where t.status = 'voided') as voided,
-				coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0) as reversed,
+				least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
 				coalesce(sum(r.refunds), 0)::bigint as refunds,
-				coalesce(sum(r.refunded), 0) as refunded,
-				coalesce(sum(r.points_refunded), 0) as points_refunded
+				least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
+				least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
 			from loyalty.transaction t
 			left join (
 				select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
@@ -26,11 +26,11 @@ const (
 			where t.tenant_id = @tenant_id
 				and t.id >= span.first_id
 				and t.id < span.next_id
-			group by coalesce(t.location_id, 0), t.transaction_type_id, t.source`
+			group by coalesce(t.location_id, 0)`
 
 	hours = `
 			select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-				t.transaction_type_id, count(*) as transactions, sum(t.spend_amount_cents) as spend
+				t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
 			from loyalty.transaction t
 			where t.tenant_id = @tenant_id
 				and t.id >= span.first_id
@@ -38,17 +38,18 @@ const (
 				and t.status = 'completed'
 			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
 
-	// Customers who came anywhere, and at each location, with the ID of their sale before. A customer has few sales, and the one before
-	// is found from the end of an index.
+	// Customers who came anywhere, and at each location, with their first sale of the span and the one before it. A customer has few
+	// sales, and the one before is found from the end of an index, without the table.
 	visitors = `
-			select 0::bigint as location_id, v.customer_id, p.id as prior_id
+			select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
 			from (
-				select distinct customer_id
+				select customer_id, min(id::text collate "C")::uuid as first_id
 				from loyalty.transaction
 				where tenant_id = @tenant_id
 					and id >= span.first_id
 					and id < span.next_id
 					and status = 'completed'
+				group by customer_id
 			) v
 			left join lateral (
 				select id
@@ -62,15 +63,16 @@ const (
 			) p on true`
 
 	visitorsOfLocations = `
-			select v.location_id, v.customer_id, p.id as prior_id
+			select v.location_id, v.customer_id, v.first_id, p.id as prior_id
 			from (
-				select distinct location_id, customer_id
+				select location_id, customer_id, min(id::text collate "C")::uuid as first_id
 				from loyalty.transaction
 				where tenant_id = @tenant_id
 					and id >= span.first_id
 					and id < span.next_id
 					and status = 'completed'
 					and location_id is not null
+				group by location_id, customer_id
 			) v
 			left join lateral (
 				select id
@@ -86,7 +88,7 @@ const (
 
 	staff = `
 			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
-				sum(a.spend) as spend, sum(a.points) as points, sum(a.stamps) as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
+				least(sum(a.spend), 9223372036854775807)::bigint as spend, least(sum(a.points), 9223372036854775807)::bigint as points, least(sum(a.stamps), 9223372036854775807)::bigint as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
 			from (
 				select coalesce(location_id, 0) as location_id, actor_kind, actor_id, max(actor_name) as actor_name,
 					count(*) filter (where status = 'completed') as transactions,
@@ -114,9 +116,9 @@ const (
 	// first, then the promotion, then the level.
 	rules = `
 			select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
-				count(*) as transactions, sum(spend_amount_cents) as spend, sum(award) as issued, sum(base) as base, sum(promotion) as promotion,
-				sum(award - base - promotion) as level, count(*) filter (where capped) as capped_sales,
-				sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
+				count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
+				least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
+				least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
 			from loyalty.transaction
 			cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
 			cross join lateral (select least(coalesce(base_award, award), award) as base) b
@@ -131,8 +133,8 @@ const (
 	rewards = `
 			select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
 				count(*) filter (where status <> 'voided') as redemptions,
-				coalesce(sum(points_spent) filter (where status <> 'voided'), 0) as points,
-				coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0) as stamps,
+				least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
+				least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
 				count(*) filter (where status = 'voided') as voided
 			from loyalty.redemption
 			where tenant_id = @tenant_id
@@ -143,7 +145,8 @@ const (
 	// A sale counts once for each coupon of which it had vouchers.
 	coupons = `
 			select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, count(t.id) as transactions,
-				coalesce(sum(t.spend_amount_cents), 0) as spend, coalesce(sum(t.discount_cents), 0) as discount
+				least(coalesce(sum(t.spend_amount_cents), 0), 9223372036854775807)::bigint as spend,
+				least(coalesce(sum(t.discount_cents), 0), 9223372036854775807)::bigint as discount
 			from (
 				select coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
 				from loyalty.voucher

@@ -2,7 +2,7 @@ package daily
 
 // The statements that keep a day that is over.
 var keeps = []string{
-	keepSalesSQL, keepHoursSQL, keepVisitsSQL, keepVisitsOfLocationsSQL, keepCohortsSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
+	keepSalesSQL, keepHoursSQL, keepVisitsSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
 	keepCouponsSQL, keepFlowsSQL, keepJoinedSQL,
 }
 
@@ -14,8 +14,7 @@ const (
 	cross join lateral (`
 
 	keepSalesSQL = `
-	insert into loyalty.day_sales (tenant_id, day, location_id, transaction_type_id, source, transactions, spend, points, stamps, voided, reversed,
-		refunds, refunded, points_refunded)
+	insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
 	select @tenant_id, @day::date, c.*` + ofDay + sales + `
 	) c`
 
@@ -24,37 +23,41 @@ const (
 	select @tenant_id, @day::date, c.*` + ofDay + hours + `
 	) c`
 
+	// Each customer's sale before is found once for both tables. The first sale of all is that of those who weren't there this month yet.
 	keepVisitsSQL = `
-	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-	select @tenant_id, @day::date` + priorDays + ofDay + visitors + perPriorDay
-
-	keepVisitsOfLocationsSQL = `
-	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-	select @tenant_id, @day::date` + priorDays + ofDay + visitorsOfLocations + perPriorDay
-
-	priorDays = `, v.location_id, coalesce((p.created_at at time zone span.zone)::date, '-infinity'), count(*)`
-
-	perPriorDay = `
-	) v
-	left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id
-	group by 3, 4`
-
-	keepCohortsSQL = `
-	insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-	select @tenant_id, @day::date, date_trunc('month', f.created_at at time zone span.zone)::date, count(*)` + ofDay + visitors + `
-	) v
-	left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id
-	cross join lateral (
-		select created_at
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and customer_id = v.customer_id
-			and status = 'completed'
-		order by id
-		limit 1
-	) f
-	where coalesce((p.created_at at time zone span.zone)::date, '-infinity') < date_trunc('month', @day::date)
-	group by 3`
+	with came as materialized (
+		select v.location_id, v.customer_id, extract(hour from loyalty.id_time(v.first_id) at time zone span.zone) as hour,
+			coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, span.zone` + ofDay + visitors + `
+			union all` + visitorsOfLocations + `
+		) v
+	), cohorts as (
+		insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
+		select @tenant_id, @day::date, date_trunc('month', loyalty.id_time(f.id) at time zone c.zone)::date, count(*)
+		from came c
+		cross join lateral (
+			select id
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and customer_id = c.customer_id
+				and status = 'completed'
+			order by id
+			limit 1
+		) f
+		where c.location_id = 0
+			and c.prior < date_trunc('month', @day::date::timestamp)
+		group by 3
+	)
+	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, by_hour)
+	select @tenant_id, @day::date, location_id, prior, count(*), array[
+			count(*) filter (where hour = 0), count(*) filter (where hour = 1), count(*) filter (where hour = 2), count(*) filter (where hour = 3),
+			count(*) filter (where hour = 4), count(*) filter (where hour = 5), count(*) filter (where hour = 6), count(*) filter (where hour = 7),
+			count(*) filter (where hour = 8), count(*) filter (where hour = 9), count(*) filter (where hour = 10), count(*) filter (where hour = 11),
+			count(*) filter (where hour = 12), count(*) filter (where hour = 13), count(*) filter (where hour = 14), count(*) filter (where hour = 15),
+			count(*) filter (where hour = 16), count(*) filter (where hour = 17), count(*) filter (where hour = 18), count(*) filter (where hour = 19),
+			count(*) filter (where hour = 20), count(*) filter (where hour = 21), count(*) filter (where hour = 22), count(*) filter (where hour = 23)
+		]
+	from came
+	group by location_id, prior`
 
 	keepStaffSQL = `
 	insert into loyalty.day_staff (tenant_id, day, location_id, actor_kind, actor_id, actor_name, transactions, spend, points, stamps, voided, redemptions)

@@ -118,7 +118,7 @@ func MarkMove(tx *db.Tx, merged, kept core.ID) error {
 }
 
 const anewSQL = `
-	insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id)
+	insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id, ends_at)
 	values (@tenant_id, '', ` + noDays + `)
 	on conflict (tenant_id) do update
 	set zone = ''`

@@ -1,30 +1,41 @@
 package daily
 
 // Spans begins a statement that reads figures of spans of time. Its arguments are a zone and columns of one length: @parts, @periods and
-// @buckets say what a span counts for, @days is its day, null for a part of a day, and @starts, @ends, @first_ids and @next_ids bound it.
-// Of its customers, those count who didn't come since the day @since, which begins with @since_ids.
+// @buckets say what a span counts for, @starts, @ends, @first_ids and @next_ids bound it, and @days is its day, null for a part of a day; of a day up
+// to an hour, @hours is that hour. Of its customers, those count who didn't come since the day @since, which begins with @since_ids.
 //
-// A span is kept if its day was counted and isn't marked. Of those that aren't, who came may be kept.
+// A span that is counted up to an hour is divided there. A piece is kept if it was counted and isn't marked. Of those that aren't, and up to an
+// hour, who came may be kept.
 const Spans = `
 	with span as materialized (
-		select s.*, @zone::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-			s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @days::date[], @starts::timestamptz[], @ends::timestamptz[],
-			@first_ids::uuid[], @next_ids::uuid[], @since::date[], @since_ids::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
+		select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, @zone::text as zone,
+			p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @days::date[], @hours::int[], @starts::timestamptz[], @ends::timestamptz[],
+			@first_ids::uuid[], @next_ids::uuid[], @since::date[], @since_ids::uuid[])
+			as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
 		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = @zone
+		cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+		cross join lateral (
+			select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+			where d.counted
+			union all
+			select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+			where not d.counted
+				or s.next_id > c.next_id
+		) p
 		left join lateral (
 			select min(at) as at, bool_or(visits) as visits
 			from loyalty.day_mark
 			where tenant_id = @tenant_id
-				and at >= s.starts
-				and at < s.ends
+				and at >= p.starts
+				and at < p.ends
 		) m on true
 	)`
 
 // The figures of each span, kept or counted: part, period and bucket of the span, and then the columns of a table.
 const (
-	SalesOfSpans = ofSpans + `d.location_id, d.transaction_type_id, d.source, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed,
-			d.refunds, d.refunded, d.points_refunded` + kept + `day_sales` + counted + sales + notKept
+	SalesOfSpans = ofSpans + `d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
+			d.points_refunded` + kept + `day_sales` + counted + sales + notKept
 
 	HoursOfSpans = ofSpans + `d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend` + kept + `day_hour` + counted + hours + notKept
 
@@ -38,7 +49,6 @@ const (
 
 	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount` + kept + `day_coupon` + counted + coupons + notKept
 
-	// Entries are never changed, so a mark doesn't matter.
 	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
 
 	JoinedOfSpans = ofSpans + `d.customers` + kept + `day_joined` + counted + joined + notKept
@@ -59,7 +69,7 @@ const (
 
 	notKept = `
 		) c
-		where span.kept is not true`
+		where not span.kept`
 )
 
 // VisitorsOfSpans are the customers of each span who didn't come since its day, and the new ones among them, who never came before: at a
@@ -69,6 +79,15 @@ const VisitorsOfSpans = `
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
 		where span.visits_kept
+			and span.hour is null
+		group by span.part, span.period, span.bucket
+		union all
+		select span.part, span.period, span.bucket, sum(h.customers), sum(h.customers) filter (where d.prior = '-infinity')
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
+		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
+		where span.visits_kept
+			and span.hour is not null
 		group by span.part, span.period, span.bucket
 		union all` + countedVisitors + visitors + came + `
 			and @location::bigint = 0
@@ -85,7 +104,7 @@ const (
 
 	came = `
 		) v
-		where span.visits_kept is not true
+		where not span.visits_kept
 			and (v.prior_id is null or v.prior_id < span.since_id)`
 )
 

@@ -184,6 +184,7 @@ type span struct {
 	part       part
 	bucket     int
 	day        *time.Time // nil: a part of a day
+	hour       *int       // of a day up to an hour
 	start, end time.Time
 	since      time.Time // the first day of its part
 }
@@ -228,7 +229,9 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 // add adds the days of a bucket.
 func (t *timetable) add(p part, bucket int, days Period, since time.Time) {
 	for day := days.From; !day.After(days.To); day = day.AddDate(0, 0, 1) {
-		t.spans = append(t.spans, span{p, bucket, &day, t.startOf(day), t.startOf(day.AddDate(0, 0, 1)), since})
+		t.spans = append(t.spans, span{
+			part: p, bucket: bucket, day: &day, start: t.startOf(day), end: t.startOf(day.AddDate(0, 0, 1)), since: since,
+		})
 	}
 }
 
@@ -240,15 +243,29 @@ func (t *timetable) end(until time.Time) {
 			rest := s
 			rest.part = remaining
 			if s.start.Before(until) {
-				s.day, s.end = nil, until
+				ended = append(ended, t.upTo(s, until)...)
 				rest.day, rest.start = nil, until
-				ended = append(ended, s)
 			}
 			s = rest
 		}
 		ended = append(ended, s)
 	}
 	t.spans = ended
+}
+
+// upTo divides a day up to an instant: where its last hour begins, by which who came is kept.
+func (t *timetable) upTo(s span, until time.Time) []span {
+	local := until.In(t.zone)
+	hour, minute, second := local.Clock()
+	last := s
+	last.day, last.end = nil, until
+	last.start = until.Add(-time.Duration(60*minute+second)*time.Second - time.Duration(local.Nanosecond()))
+	if !last.start.After(s.start) {
+		last.start = s.start
+		return []span{last}
+	}
+	s.hour, s.end = &hour, last.start
+	return []span{s, last}
 }
 
 // beside returns the days of the earlier period that each cut is compared with, none where the earlier period is
@@ -291,16 +308,17 @@ func (d days) sameTime(now, date time.Time) time.Time {
 // args are the arguments that every statement about a timetable has (daily.Spans).
 func (t timetable) args() db.Args {
 	n := len(t.spans)
-	parts, periods, buckets, days := make([]int64, n), make([]int64, n), make([]int64, n), make([]*time.Time, n)
+	parts, periods, buckets, days, hours := make([]int64, n), make([]int64, n), make([]int64, n), make([]*time.Time, n), make([]*int, n)
 	starts, ends, firstIDs, nextIDs := make([]time.Time, n), make([]time.Time, n), make([]core.ID, n), make([]core.ID, n)
 	since, sinceIDs := make([]time.Time, n), make([]core.ID, n)
 	for i, s := range t.spans {
 		parts[i], periods[i], buckets[i], days[i] = int64(s.part), int64(min(s.part, before)), int64(s.bucket), s.day
+		hours[i] = s.hour
 		starts[i], ends[i], firstIDs[i], nextIDs[i] = s.start, s.end, core.FirstID(s.start), core.FirstID(s.end)
 		since[i], sinceIDs[i] = s.since, core.FirstID(t.startOf(s.since))
 	}
 	return db.Args{
-		"zone": t.zone.String(), "parts": parts, "periods": periods, "buckets": buckets, "days": days, "starts": starts, "ends": ends,
+		"zone": t.zone.String(), "parts": parts, "periods": periods, "buckets": buckets, "days": days, "hours": hours, "starts": starts, "ends": ends,
 		"first_ids": firstIDs, "next_ids": nextIDs, "since": since, "since_ids": sinceIDs,
 	}
 }
@@ -316,34 +334,40 @@ func (t timetable) at(location *int64) db.Args {
 // of bigints are numeric and saturate, so that no record can break a report.
 const comparedSQL = daily.Spans + `, came as materialized (` + daily.VisitorsOfSpans + `
 	), figure as (
-		select part, period, bucket, transactions, voided, spend, points, stamps, reversed, refunds, refunded, points_refunded,
+		select part, period, bucket, sum(transactions) as transactions, sum(voided) as voided, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps,
+			sum(reversed) as reversed, sum(refunds) as refunds, sum(refunded) as refunded, sum(points_refunded) as points_refunded,
 			0 as redeemed, 0 as redemptions, 0 as vouchers, 0 as joined, 0 as expired, 0 as returned
 		from (` + daily.SalesOfSpans + `
 		) sold
 		where @location::bigint in (0, location_id)
+		group by part, period, bucket
 		union all
-		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, points, redemptions, 0, 0, 0, 0
+		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(points), sum(redemptions), 0, 0, 0, 0
 		from (` + daily.RewardsOfSpans + `
 		) redeemed
 		where @location = 0
+		group by part, period, bucket
 		union all
-		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, redeemed, 0, 0, 0
+		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
 		from (` + daily.CouponsOfSpans + `
 		) used
 		where @location = 0
+		group by part, period, bucket
 		union all
-		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, customers, 0, 0
+		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(customers), 0, 0
 		from (` + daily.JoinedOfSpans + `
 		) joined
 		where @location = 0
+		group by part, period, bucket
 		union all
 		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-			case kind when 'expiry' then -amount else 0 end, case kind when 'expiry_return' then amount else 0 end
+			coalesce(sum(-amount) filter (where kind = 'expiry'), 0), coalesce(sum(amount) filter (where kind = 'expiry_return'), 0)
 		from (` + daily.FlowsOfSpans + `
 		) ended
 		where @location = 0
 			and unit = 'points'
 			and kind in ('expiry', 'expiry_return')
+		group by part, period, bucket
 	)
 	select part, period, bucket,
 		sum(transactions)::bigint as transactions_count,

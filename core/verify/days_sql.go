@@ -5,7 +5,7 @@ package verify
 const (
 	daysOf = `
 	with zone as (
-		select tenant_id, zone, first_day, last_day
+		select tenant_id, zone, first_day, last_day, ends_at
 		from loyalty.days_counted
 		where zone <> ''
 	), sale as (
@@ -13,6 +13,7 @@ const (
 			extract(hour from t.created_at at time zone z.zone) as hour
 		from loyalty.transaction t
 		join zone z on z.tenant_id = t.tenant_id
+		where t.created_at < z.ends_at
 	), kept as (`
 
 	andCounted = `
@@ -23,9 +24,13 @@ const (
 		select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
 		from (
 			select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-				k.figures::numeric[] is distinct from c.figures::numeric[] as wrong
+				saturated.k is distinct from saturated.c as wrong
 			from kept k
 			full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
+			cross join lateral (
+				select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
+					(select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
+			) saturated
 		) d
 		join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
 		left join (
@@ -37,10 +42,10 @@ const (
 	)` + tally
 
 	daySalesSQL = daysOf + `
-		select tenant_id, day, concat_ws(' ', location_id, transaction_type_id, source) as key,
+		select tenant_id, day, location_id::text as key,
 			array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded] as figures
 		from loyalty.day_sales` + andCounted + `
-		select s.tenant_id, s.day, concat_ws(' ', coalesce(s.location_id, 0), s.transaction_type_id, s.source) as key,
+		select s.tenant_id, s.day, coalesce(s.location_id, 0)::text as key,
 			array[count(*) filter (where completed), coalesce(sum(s.spend_amount_cents) filter (where completed), 0),
 				coalesce(sum(s.points_awarded) filter (where completed), 0), coalesce(sum(s.stamps_awarded) filter (where completed), 0),
 				count(*) filter (where not completed), coalesce(sum(s.points_awarded) filter (where not completed), 0),
@@ -63,25 +68,31 @@ const (
 		where voided_at is null
 		group by 1, 2, 3` + compareDays
 
-	// The days on which a customer came, anywhere and at each location, in order.
+	// The days on which a customer came, anywhere and at each location, in order, with the hour of the first sale.
 	dayVisitSQL = daysOf + `
 		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers] as figures
 		from loyalty.day_visit
 		union all
+		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior, 'from', h.number - 1), array[h.customers]
+		from loyalty.day_visit v
+		cross join lateral unnest(v.by_hour) with ordinality h (customers, number)
+		where h.customers > 0
+		union all
 		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers]
 		from loyalty.day_cohort` + andCounted + `
-		select tenant_id, day, key, array[count(*)] as figures
+		select v.tenant_id, v.day, k.key, array[count(*)] as figures
 		from (
-			select tenant_id, day, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key
+			select tenant_id, day, hour, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key
 			from (
-				select distinct s.tenant_id, s.customer_id, p.place, s.day
+				select s.tenant_id, s.customer_id, p.place, s.day, (array_agg(s.hour order by s.id))[1] as hour
 				from sale s
 				cross join lateral (select unnest(array[0, s.location_id]) as place) p
 				where s.voided_at is null
 					and p.place is not null
+				group by s.tenant_id, s.customer_id, p.place, s.day
 			) came
 			union all
-			select tenant_id, min(day), concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id))
+			select tenant_id, min(day), null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id))
 			from (
 				select tenant_id, customer_id, day, date_trunc('month', day)::date as month
 				from sale
@@ -89,6 +100,12 @@ const (
 			) came
 			group by tenant_id, customer_id, month
 		) v
+		cross join lateral (
+			select v.key
+			union all
+			select v.key || ' from ' || v.hour
+			where v.hour is not null
+		) k
 		group by 1, 2, 3` + compareDays
 
 	dayStaffSQL = daysOf + `
@@ -105,7 +122,7 @@ const (
 			union all
 			select d.tenant_id, (d.created_at at time zone z.zone)::date, concat_ws(' ', 0, d.actor_kind, d.actor_id), 0, 0, 0, 0, 0, 1
 			from loyalty.redemption d
-			join zone z on z.tenant_id = d.tenant_id
+			join zone z on z.tenant_id = d.tenant_id and d.created_at < z.ends_at
 			where d.voided_at is null
 		) acted
 		group by 1, 2, 3` + compareDays
@@ -136,19 +153,19 @@ const (
 			array[sum((d.voided_at is null)::int), sum(case when d.voided_at is null then d.points_spent else 0 end),
 				sum(case when d.voided_at is null then d.stamps_spent else 0 end), sum((d.voided_at is not null)::int)] as figures
 		from loyalty.redemption d
-		join zone z on z.tenant_id = d.tenant_id
+		join zone z on z.tenant_id = d.tenant_id and d.created_at < z.ends_at
 		group by 1, 2, 3
 		union all
 		select v.tenant_id, v.day, v.coupon_id::text, array[sum(v.sent), sum(v.redeemed), sum((s.id is not null)::int), coalesce(sum(s.spend_amount_cents), 0), coalesce(sum(s.discount_cents), 0)]
 		from (
 			select v.tenant_id, (v.created_at at time zone z.zone)::date as day, v.coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
 			from loyalty.voucher v
-			join zone z on z.tenant_id = v.tenant_id
+			join zone z on z.tenant_id = v.tenant_id and v.created_at < z.ends_at
 			group by 1, 2, 3
 			union all
 			select v.tenant_id, (v.redeemed_at at time zone z.zone)::date, v.coupon_id, v.transaction_id, 0, count(*)
 			from loyalty.voucher v
-			join zone z on z.tenant_id = v.tenant_id
+			join zone z on z.tenant_id = v.tenant_id and v.redeemed_at < z.ends_at
 			where v.redeemed_at is not null
 			group by 1, 2, 3, 4
 		) v
@@ -164,12 +181,12 @@ const (
 		select e.tenant_id, (e.created_at at time zone z.zone)::date as day, concat_ws(' ', e.unit, e.kind) as key,
 			array[sum(e.amount), sum(least(e.balance_after, 0)) - sum(least(e.balance_after - e.amount::numeric, 0))] as figures
 		from loyalty.ledger_entry e
-		join zone z on z.tenant_id = e.tenant_id
+		join zone z on z.tenant_id = e.tenant_id and e.created_at < z.ends_at
 		group by 1, 2, 3
 		union all
 		select c.tenant_id, (c.created_at at time zone z.zone)::date, 'joined', array[count(*)]
 		from loyalty.customer c
-		join zone z on z.tenant_id = c.tenant_id
+		join zone z on z.tenant_id = c.tenant_id and c.created_at < z.ends_at
 		where c.merged_into is null
 			and c.imported_at is null
 		group by 1, 2` + compareDays

@@ -575,7 +575,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every day that was counted has the sales of its locations", "a sale too many", "update loyalty.day_sales set transactions = transactions + 1"},
 		{"Every day that was counted has the sales of its locations", "a day that got lost", "delete from loyalty.day_sales"},
 		{"Every day that was counted has the sales of its locations", "a day that had no sale", `insert into loyalty.day_sales
-			select tenant_id, day - 1, location_id, transaction_type_id, source, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded
+			select tenant_id, day - 1, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded
 			from loyalty.day_sales`},
 		{"Every day that was counted has the sales of its hours", "a cent too few", "update loyalty.day_hour set spend = spend - 1"},
 		{"Every day that was counted has the customers", "a new customer who isn't new", "update loyalty.day_visit set prior = day - 1 where prior = '-infinity'"},

@@ -12,20 +12,20 @@ deallocate all;
 -- beginSQL (core/daily/count.go): Of no day yet.
 -- $1=tenant_id
 prepare beginSQL as
-  insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id)
-  values ($1, '', '2000-01-02', '2000-01-01', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000')
+  insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id, ends_at)
+  values ($1, '', '2000-01-02', '2000-01-01', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000', '2000-01-01')
   on conflict do nothing;
 
 -- lockSQL (core/daily/count.go): Processes that count the same business take turns.
 -- $1=tenant_id
 prepare lockSQL as
-  select zone, nullif(first_day, '-infinity') as first_day, last_day
+  select zone, nullif(first_day, '-infinity') as first_day, last_day, ends_at
   from loyalty.days_counted
   where tenant_id = $1
   for no key update;
 
--- settledSQL (core/daily/count.go), for countNext: countNext counts a day: first those that are new, then those that are
--- marked, then those of the past, the latest first.
+-- settledSQL (core/daily/count.go), for countNext: countNext counts a day: first those that are over, then those that
+-- are marked, then the hours of today, then those of the past, the latest first.
 prepare settledSQL as
   select loyalty.settle_changes() as settled;
 
@@ -40,14 +40,29 @@ prepare earlierSQL as
     (select redeemed_at from loyalty.voucher where tenant_id = $1 and status = 'redeemed' and redeemed_at < $3 order by redeemed_at desc limit 1),
     (select created_at from loyalty.customer where tenant_id = $1 and created_at < $3 order by created_at desc limit 1)) as earlier;
 
--- markedSQL (core/daily/count.go), for countNext: countNext counts a day: first those that are new, then those that are
--- marked, then those of the past, the latest first.
--- $1=tenant_id $2=before
+-- markedSQL (core/daily/count.go), for countNext: countNext counts a day: first those that are over, then those that are
+-- marked, then the hours of today, then those of the past, the latest first.
+-- $1=tenant_id
 prepare markedSQL as
-  select max(at) as marked
-  from loyalty.day_mark
-  where tenant_id = $1
-    and at < $2;
+  select max(m.at) as marked
+  from loyalty.days_counted c
+  join loyalty.day_mark m on m.tenant_id = $1
+  where c.tenant_id = $1
+    and m.at < c.ends_at;
+
+-- manySQL (core/daily/count.go), for hours: hours returns today up to its last hour that is over, if the hours that
+-- aren't counted yet have many sales.
+-- $1=many $2=tenant_id $3=first_id $4=next_id
+prepare manySQL as
+  select count(*) = $1
+  from (
+    select
+    from loyalty.transaction
+    where tenant_id = $2
+      and id >= $3
+      and id < $4
+    limit $1
+  ) sale;
 
 -- unmarkSQL (core/daily/count.go): The statements after this one see what each transaction did whose marks are deleted.
 -- $1=tenant_id $2=starts $3=ends
@@ -58,50 +73,53 @@ prepare unmarkSQL as
     and at < $3;
 
 -- reachedSQL (core/daily/count.go), for store: store queues that these days are counted.
--- $1=zone $2=first_day $3=last_day $4=first_id $5=next_id $6=tenant_id
+-- $1=zone $2=first_day $3=last_day $4=first_id $5=next_id $6=ends_at $7=tenant_id
 prepare reachedSQL as
   update loyalty.days_counted
   set zone = $1,
     first_day = coalesce($2::date, '-infinity'),
     last_day = $3,
     first_id = $4,
-    next_id = $5
-  where tenant_id = $6;
+    next_id = $5,
+    ends_at = $6
+  where tenant_id = $7;
 
--- findDueSQL (core/daily/daily.go): A day is counted an hour after it ended, by which time its last sales are committed.
--- $1=over
+-- findDueSQL (core/daily/daily.go): What is to be counted: a day that is over, another zone's days, what is marked, days
+-- of the past, or hours of a business with many sales.
+-- $1=over $2=hour $3=many
 prepare findDueSQL as
   select n.id
   from loyalty.tenant n
   left join loyalty.days_counted c on c.tenant_id = n.id
+  left join loyalty.tenant_usage u on u.tenant_id = n.id
   where n.status = 'active'
     and (c.tenant_id is null
       or c.zone <> n.timezone
       or c.first_day > '-infinity'
-      or c.last_day < ($1::timestamptz at time zone n.timezone)::date - 1
+      or c.ends_at < ($1::timestamptz at time zone n.timezone)::date::timestamp at time zone n.timezone
+      or c.ends_at < $2::timestamptz and u.sales_lately >= $3
       or n.id in (select loyalty.marked_days()))
   order by n.id;
 
 -- keepSalesSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
 prepare keepSalesSQL as
-  insert into loyalty.day_sales (tenant_id, day, location_id, transaction_type_id, source, transactions, spend, points, stamps, voided, reversed,
-    refunds, refunded, points_refunded)
+  insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
   ) span
   cross join lateral (
-      select coalesce(t.location_id, 0) as location_id, t.transaction_type_id, t.source,
+      select coalesce(t.location_id, 0) as location_id,
         count(*) filter (where t.status = 'completed') as transactions,
-        coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0) as spend,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0) as points,
-        coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0) as stamps,
+        least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
+        least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where t.status = 'voided') as voided,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0) as reversed,
+        least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
         coalesce(sum(r.refunds), 0)::bigint as refunds,
-        coalesce(sum(r.refunded), 0) as refunded,
-        coalesce(sum(r.points_refunded), 0) as points_refunded
+        least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
+        least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
       from loyalty.transaction t
       left join (
         select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
@@ -114,7 +132,7 @@ prepare keepSalesSQL as
       where t.tenant_id = $1
         and t.id >= span.first_id
         and t.id < span.next_id
-      group by coalesce(t.location_id, 0), t.transaction_type_id, t.source
+      group by coalesce(t.location_id, 0)
   ) c;
 
 -- keepHoursSQL (core/daily/keep.go)
@@ -127,7 +145,7 @@ prepare keepHoursSQL as
   ) span
   cross join lateral (
       select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-        t.transaction_type_id, count(*) as transactions, sum(t.spend_amount_cents) as spend
+        t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
       from loyalty.transaction t
       where t.tenant_id = $1
         and t.id >= span.first_id
@@ -136,61 +154,52 @@ prepare keepHoursSQL as
       group by 1, coalesce(t.location_id, 0), t.transaction_type_id
   ) c;
 
--- keepVisitsSQL (core/daily/keep.go)
--- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
+-- keepVisitsSQL (core/daily/keep.go): Each customer's sale before is found once for both tables.
+-- $1=first_id $2=next_id $3=starts $4=ends $5=zone $6=tenant_id $7=day
 prepare keepVisitsSQL as
-  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-  select $1, $2::date, v.location_id, coalesce((p.created_at at time zone span.zone)::date, '-infinity'), count(*)
-  from (
-    select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
-  ) span
-  cross join lateral (
-      select 0::bigint as location_id, v.customer_id, p.id as prior_id
+  with came as materialized (
+    select v.location_id, v.customer_id, extract(hour from loyalty.id_time(v.first_id) at time zone span.zone) as hour,
+      coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, span.zone
+    from (
+      select $1::uuid as first_id, $2::uuid as next_id, $3::timestamptz as starts, $4::timestamptz as ends, $5::text as zone
+    ) span
+    cross join lateral (
+      select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
       from (
-        select distinct customer_id
+        select customer_id, min(id::text collate "C")::uuid as first_id
         from loyalty.transaction
-        where tenant_id = $1
+        where tenant_id = $6
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
+        group by customer_id
       ) v
       left join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $1
+        where tenant_id = $6
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
         order by id desc
         limit 1
       ) p on true
-  ) v
-  left join loyalty.transaction p on p.tenant_id = $1 and p.id = v.prior_id
-  group by 3, 4;
-
--- keepVisitsOfLocationsSQL (core/daily/keep.go)
--- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
-prepare keepVisitsOfLocationsSQL as
-  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-  select $1, $2::date, v.location_id, coalesce((p.created_at at time zone span.zone)::date, '-infinity'), count(*)
-  from (
-    select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
-  ) span
-  cross join lateral (
-      select v.location_id, v.customer_id, p.id as prior_id
+      union all
+      select v.location_id, v.customer_id, v.first_id, p.id as prior_id
       from (
-        select distinct location_id, customer_id
+        select location_id, customer_id, min(id::text collate "C")::uuid as first_id
         from loyalty.transaction
-        where tenant_id = $1
+        where tenant_id = $6
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
           and location_id is not null
+        group by location_id, customer_id
       ) v
       left join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $1
+        where tenant_id = $6
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
@@ -198,51 +207,35 @@ prepare keepVisitsOfLocationsSQL as
         order by id desc
         limit 1
       ) p on true
-  ) v
-  left join loyalty.transaction p on p.tenant_id = $1 and p.id = v.prior_id
-  group by 3, 4;
-
--- keepCohortsSQL (core/daily/keep.go)
--- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
-prepare keepCohortsSQL as
-  insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-  select $1, $2::date, date_trunc('month', f.created_at at time zone span.zone)::date, count(*)
-  from (
-    select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
-  ) span
-  cross join lateral (
-      select 0::bigint as location_id, v.customer_id, p.id as prior_id
-      from (
-        select distinct customer_id
-        from loyalty.transaction
-        where tenant_id = $1
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-      ) v
-      left join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $1
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-        order by id desc
-        limit 1
-      ) p on true
-  ) v
-  left join loyalty.transaction p on p.tenant_id = $1 and p.id = v.prior_id
-  cross join lateral (
-    select created_at
-    from loyalty.transaction
-    where tenant_id = $1
-      and customer_id = v.customer_id
-      and status = 'completed'
-    order by id
-    limit 1
-  ) f
-  where coalesce((p.created_at at time zone span.zone)::date, '-infinity') < date_trunc('month', $2::date)
-  group by 3;
+    ) v
+  ), cohorts as (
+    insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
+    select $6, $7::date, date_trunc('month', loyalty.id_time(f.id) at time zone c.zone)::date, count(*)
+    from came c
+    cross join lateral (
+      select id
+      from loyalty.transaction
+      where tenant_id = $6
+        and customer_id = c.customer_id
+        and status = 'completed'
+      order by id
+      limit 1
+    ) f
+    where c.location_id = 0
+      and c.prior < date_trunc('month', $7::date::timestamp)
+    group by 3
+  )
+  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, by_hour)
+  select $6, $7::date, location_id, prior, count(*), array[
+      count(*) filter (where hour = 0), count(*) filter (where hour = 1), count(*) filter (where hour = 2), count(*) filter (where hour = 3),
+      count(*) filter (where hour = 4), count(*) filter (where hour = 5), count(*) filter (where hour = 6), count(*) filter (where hour = 7),
+      count(*) filter (where hour = 8), count(*) filter (where hour = 9), count(*) filter (where hour = 10), count(*) filter (where hour = 11),
+      count(*) filter (where hour = 12), count(*) filter (where hour = 13), count(*) filter (where hour = 14), count(*) filter (where hour = 15),
+      count(*) filter (where hour = 16), count(*) filter (where hour = 17), count(*) filter (where hour = 18), count(*) filter (where hour = 19),
+      count(*) filter (where hour = 20), count(*) filter (where hour = 21), count(*) filter (where hour = 22), count(*) filter (where hour = 23)
+    ]
+  from came
+  group by location_id, prior;
 
 -- keepStaffSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -254,7 +247,7 @@ prepare keepStaffSQL as
   ) span
   cross join lateral (
       select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
-        sum(a.spend) as spend, sum(a.points) as points, sum(a.stamps) as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
+        least(sum(a.spend), 9223372036854775807)::bigint as spend, least(sum(a.points), 9223372036854775807)::bigint as points, least(sum(a.stamps), 9223372036854775807)::bigint as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
       from (
         select coalesce(location_id, 0) as location_id, actor_kind, actor_id, max(actor_name) as actor_name,
           count(*) filter (where status = 'completed') as transactions,
@@ -290,9 +283,9 @@ prepare keepRulesSQL as
   ) span
   cross join lateral (
       select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
-        count(*) as transactions, sum(spend_amount_cents) as spend, sum(award) as issued, sum(base) as base, sum(promotion) as promotion,
-        sum(award - base - promotion) as level, count(*) filter (where capped) as capped_sales,
-        sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
+        count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
+        least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
+        least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
       from loyalty.transaction
       cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
       cross join lateral (select least(coalesce(base_award, award), award) as base) b
@@ -315,8 +308,8 @@ prepare keepRewardsSQL as
   cross join lateral (
       select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
         count(*) filter (where status <> 'voided') as redemptions,
-        coalesce(sum(points_spent) filter (where status <> 'voided'), 0) as points,
-        coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0) as stamps,
+        least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where status = 'voided') as voided
       from loyalty.redemption
       where tenant_id = $1
@@ -335,7 +328,8 @@ prepare keepCouponsSQL as
   ) span
   cross join lateral (
       select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, count(t.id) as transactions,
-        coalesce(sum(t.spend_amount_cents), 0) as spend, coalesce(sum(t.discount_cents), 0) as discount
+        least(coalesce(sum(t.spend_amount_cents), 0), 9223372036854775807)::bigint as spend,
+        least(coalesce(sum(t.discount_cents), 0), 9223372036854775807)::bigint as discount
       from (
         select coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
         from loyalty.voucher
@@ -574,8 +568,8 @@ prepare markMoveSQL as
 -- writes records of the past.
 -- $1=tenant_id
 prepare anewSQL as
-  insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id)
-  values ($1, '', '2000-01-02', '2000-01-01', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000')
+  insert into loyalty.days_counted (tenant_id, zone, first_day, last_day, first_id, next_id, ends_at)
+  values ($1, '', '2000-01-02', '2000-01-01', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000', '2000-01-01')
   on conflict (tenant_id) do update
   set zone = '';
 

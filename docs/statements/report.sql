@@ -10,21 +10,31 @@
 deallocate all;
 
 -- locationsSQL (core/report/breakdown.go): Parts with nothing in them have no row.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=location
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location
 prepare locationsSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   )
   select grouping(s.location_id) = 1 as whole, nullif(s.location_id, 0) as id, l.name,
@@ -34,64 +44,74 @@ prepare locationsSQL as
     least(coalesce(sum(s.stamps) filter (where s.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
     least(coalesce(sum(s.spend) filter (where s.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
   from (
-    select span.part, span.period, span.bucket, d.location_id, d.transaction_type_id, d.source, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed,
-      d.refunds, d.refunded, d.points_refunded
+    select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
+      d.points_refunded
     from span
-    join loyalty.day_sales d on d.tenant_id = $12 and d.day = span.day
+    join loyalty.day_sales d on d.tenant_id = $13 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
     from span
     cross join lateral (
-      select coalesce(t.location_id, 0) as location_id, t.transaction_type_id, t.source,
+      select coalesce(t.location_id, 0) as location_id,
         count(*) filter (where t.status = 'completed') as transactions,
-        coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0) as spend,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0) as points,
-        coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0) as stamps,
+        least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
+        least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where t.status = 'voided') as voided,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0) as reversed,
+        least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
         coalesce(sum(r.refunds), 0)::bigint as refunds,
-        coalesce(sum(r.refunded), 0) as refunded,
-        coalesce(sum(r.points_refunded), 0) as points_refunded
+        least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
+        least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
       from loyalty.transaction t
       left join (
         select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
         from loyalty.refund
-        where tenant_id = $12
+        where tenant_id = $13
           and transaction_id >= span.first_id
           and transaction_id < span.next_id
         group by transaction_id
       ) r on r.transaction_id = t.id and t.status = 'completed'
-      where t.tenant_id = $12
+      where t.tenant_id = $13
         and t.id >= span.first_id
         and t.id < span.next_id
-      group by coalesce(t.location_id, 0), t.transaction_type_id, t.source
+      group by coalesce(t.location_id, 0)
     ) c
-    where span.kept is not true
+    where not span.kept
   ) s
-  left join loyalty.location l on l.tenant_id = $12 and l.id = s.location_id
+  left join loyalty.location l on l.tenant_id = $13 and l.id = s.location_id
   where s.transactions > 0
     and s.part in (1, 2)
-    and $13::bigint in (0, s.location_id)
+    and $14::bigint in (0, s.location_id)
   group by grouping sets ((), (s.location_id, l.name))
   order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id;
 
 -- staffSQL (core/report/breakdown.go): A person who was renamed has one row, under the present name.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=location
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location
 prepare staffSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   )
   select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
@@ -107,14 +127,14 @@ prepare staffSQL as
     select span.part, span.period, span.bucket, d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
       d.redemptions
     from span
-    join loyalty.day_staff d on d.tenant_id = $12 and d.day = span.day
+    join loyalty.day_staff d on d.tenant_id = $13 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
     from span
     cross join lateral (
       select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
-        sum(a.spend) as spend, sum(a.points) as points, sum(a.stamps) as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
+        least(sum(a.spend), 9223372036854775807)::bigint as spend, least(sum(a.points), 9223372036854775807)::bigint as points, least(sum(a.stamps), 9223372036854775807)::bigint as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
       from (
         select coalesce(location_id, 0) as location_id, actor_kind, actor_id, max(actor_name) as actor_name,
           count(*) filter (where status = 'completed') as transactions,
@@ -123,14 +143,14 @@ prepare staffSQL as
           coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
           count(*) filter (where status = 'voided') as voided, 0 as redemptions
         from loyalty.transaction
-        where tenant_id = $12
+        where tenant_id = $13
           and id >= span.first_id
           and id < span.next_id
         group by coalesce(location_id, 0), actor_kind, actor_id
         union all
         select 0, actor_kind, actor_id, max(actor_name), 0, 0, 0, 0, 0, count(*)
         from loyalty.redemption
-        where tenant_id = $12
+        where tenant_id = $13
           and id >= span.first_id
           and id < span.next_id
           and status <> 'voided'
@@ -138,31 +158,41 @@ prepare staffSQL as
       ) a
       group by a.location_id, a.actor_kind, a.actor_id
     ) c
-    where span.kept is not true
+    where not span.kept
   ) a
-  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $12 and p.id::text = a.actor_id
+  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $13 and p.id::text = a.actor_id
   where a.part in (1, 2)
-    and $13::bigint in (0, a.location_id)
+    and $14::bigint in (0, a.location_id)
   group by grouping sets ((), (a.actor_kind, a.actor_id))
   order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
 
 -- rewardsSQL (core/report/breakdown.go), for Rewards: Rewards returns the redemptions of each reward, the most redeemed
 -- first.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=location
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location
 prepare rewardsSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   )
   select grouping(u.reward_id) = 1 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id, case when grouping(u.reward_id) = 1 then '' else max(r.name) end as name,
@@ -174,7 +204,7 @@ prepare rewardsSQL as
   from (
     select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
     from span
-    join loyalty.day_reward d on d.tenant_id = $12 and d.day = span.day
+    join loyalty.day_reward d on d.tenant_id = $13 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -182,64 +212,84 @@ prepare rewardsSQL as
     cross join lateral (
       select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
         count(*) filter (where status <> 'voided') as redemptions,
-        coalesce(sum(points_spent) filter (where status <> 'voided'), 0) as points,
-        coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0) as stamps,
+        least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where status = 'voided') as voided
       from loyalty.redemption
-      where tenant_id = $12
+      where tenant_id = $13
         and id >= span.first_id
         and id < span.next_id
       group by reward_id, points_spent = 0 and stamps_spent = 0
     ) c
-    where span.kept is not true
+    where not span.kept
   ) u
-  join loyalty.reward r on r.tenant_id = $12 and r.id = u.reward_id
+  join loyalty.reward r on r.tenant_id = $13 and r.id = u.reward_id
   where u.part in (1, 2)
-    and $13::bigint = 0
+    and $14::bigint = 0
   group by grouping sets ((), (u.reward_id))
   order by whole desc, redemptions_count desc, name, u.reward_id;
 
 -- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
 -- earlier period.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=location
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location
 prepare comparedSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   ), came as materialized (
     select span.part, span.period, span.bucket, sum(d.customers) as customers, sum(d.customers) filter (where d.prior = '-infinity') as new
     from span
-    join loyalty.day_visit d on d.tenant_id = $12 and d.day = span.day and d.location_id = $13 and d.prior < span.since
+    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14 and d.prior < span.since
     where span.visits_kept
+      and span.hour is null
+    group by span.part, span.period, span.bucket
+    union all
+    select span.part, span.period, span.bucket, sum(h.customers), sum(h.customers) filter (where d.prior = '-infinity')
+    from span
+    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14 and d.prior < span.since
+    cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
+    where span.visits_kept
+      and span.hour is not null
     group by span.part, span.period, span.bucket
     union all
     select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
     from span
     cross join lateral (
-      select 0::bigint as location_id, v.customer_id, p.id as prior_id
+      select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
       from (
-        select distinct customer_id
+        select customer_id, min(id::text collate "C")::uuid as first_id
         from loyalty.transaction
-        where tenant_id = $12
+        where tenant_id = $13
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
+        group by customer_id
       ) v
       left join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $12
+        where tenant_id = $13
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
@@ -247,28 +297,29 @@ prepare comparedSQL as
         limit 1
       ) p on true
     ) v
-    where span.visits_kept is not true
+    where not span.visits_kept
       and (v.prior_id is null or v.prior_id < span.since_id)
-      and $13::bigint = 0
+      and $14::bigint = 0
     group by span.part, span.period, span.bucket
     union all
     select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
     from span
     cross join lateral (
-      select v.location_id, v.customer_id, p.id as prior_id
+      select v.location_id, v.customer_id, v.first_id, p.id as prior_id
       from (
-        select distinct location_id, customer_id
+        select location_id, customer_id, min(id::text collate "C")::uuid as first_id
         from loyalty.transaction
-        where tenant_id = $12
+        where tenant_id = $13
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
           and location_id is not null
+        group by location_id, customer_id
       ) v
       left join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $12
+        where tenant_id = $13
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
@@ -277,56 +328,58 @@ prepare comparedSQL as
         limit 1
       ) p on true
     ) v
-    where span.visits_kept is not true
+    where not span.visits_kept
       and (v.prior_id is null or v.prior_id < span.since_id)
-      and v.location_id = $13
+      and v.location_id = $14
     group by span.part, span.period, span.bucket
   ), figure as (
-    select part, period, bucket, transactions, voided, spend, points, stamps, reversed, refunds, refunded, points_refunded,
+    select part, period, bucket, sum(transactions) as transactions, sum(voided) as voided, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps,
+      sum(reversed) as reversed, sum(refunds) as refunds, sum(refunded) as refunded, sum(points_refunded) as points_refunded,
       0 as redeemed, 0 as redemptions, 0 as vouchers, 0 as joined, 0 as expired, 0 as returned
     from (
-      select span.part, span.period, span.bucket, d.location_id, d.transaction_type_id, d.source, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed,
-      d.refunds, d.refunded, d.points_refunded
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
+      d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $12 and d.day = span.day
+      join loyalty.day_sales d on d.tenant_id = $13 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
-        select coalesce(t.location_id, 0) as location_id, t.transaction_type_id, t.source,
+        select coalesce(t.location_id, 0) as location_id,
         count(*) filter (where t.status = 'completed') as transactions,
-        coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0) as spend,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0) as points,
-        coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0) as stamps,
+        least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
+        least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where t.status = 'voided') as voided,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0) as reversed,
+        least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
         coalesce(sum(r.refunds), 0)::bigint as refunds,
-        coalesce(sum(r.refunded), 0) as refunded,
-        coalesce(sum(r.points_refunded), 0) as points_refunded
+        least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
+        least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
         from loyalty.transaction t
         left join (
           select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
           from loyalty.refund
-          where tenant_id = $12
+          where tenant_id = $13
           and transaction_id >= span.first_id
           and transaction_id < span.next_id
           group by transaction_id
         ) r on r.transaction_id = t.id and t.status = 'completed'
-        where t.tenant_id = $12
+        where t.tenant_id = $13
         and t.id >= span.first_id
         and t.id < span.next_id
-        group by coalesce(t.location_id, 0), t.transaction_type_id, t.source
+        group by coalesce(t.location_id, 0)
       ) c
-      where span.kept is not true
+      where not span.kept
     ) sold
-    where $13::bigint in (0, location_id)
+    where $14::bigint in (0, location_id)
+    group by part, period, bucket
     union all
-    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, points, redemptions, 0, 0, 0, 0
+    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(points), sum(redemptions), 0, 0, 0, 0
     from (
       select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
       from span
-      join loyalty.day_reward d on d.tenant_id = $12 and d.day = span.day
+      join loyalty.day_reward d on d.tenant_id = $13 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -334,59 +387,62 @@ prepare comparedSQL as
       cross join lateral (
         select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
         count(*) filter (where status <> 'voided') as redemptions,
-        coalesce(sum(points_spent) filter (where status <> 'voided'), 0) as points,
-        coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0) as stamps,
+        least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where status = 'voided') as voided
         from loyalty.redemption
-        where tenant_id = $12
+        where tenant_id = $13
         and id >= span.first_id
         and id < span.next_id
         group by reward_id, points_spent = 0 and stamps_spent = 0
       ) c
-      where span.kept is not true
+      where not span.kept
     ) redeemed
-    where $13 = 0
+    where $14 = 0
+    group by part, period, bucket
     union all
-    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, redeemed, 0, 0, 0
+    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
     from (
       select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount
       from span
-      join loyalty.day_coupon d on d.tenant_id = $12 and d.day = span.day
+      join loyalty.day_coupon d on d.tenant_id = $13 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
         select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, count(t.id) as transactions,
-        coalesce(sum(t.spend_amount_cents), 0) as spend, coalesce(sum(t.discount_cents), 0) as discount
+        least(coalesce(sum(t.spend_amount_cents), 0), 9223372036854775807)::bigint as spend,
+        least(coalesce(sum(t.discount_cents), 0), 9223372036854775807)::bigint as discount
         from (
           select coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
           from loyalty.voucher
-          where tenant_id = $12
+          where tenant_id = $13
           and id >= span.first_id
           and id < span.next_id
           group by coupon_id
           union all
           select coupon_id, transaction_id, 0, count(*)
           from loyalty.voucher
-          where tenant_id = $12
+          where tenant_id = $13
           and redeemed_at >= span.starts
           and redeemed_at < span.ends
           and status = 'redeemed'
           group by coupon_id, transaction_id
         ) v
-        left join loyalty.transaction t on t.tenant_id = $12 and t.id = v.transaction_id and t.status = 'completed'
+        left join loyalty.transaction t on t.tenant_id = $13 and t.id = v.transaction_id and t.status = 'completed'
         group by v.coupon_id
       ) c
-      where span.kept is not true
+      where not span.kept
     ) used
-    where $13 = 0
+    where $14 = 0
+    group by part, period, bucket
     union all
-    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, customers, 0, 0
+    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(customers), 0, 0
     from (
       select span.part, span.period, span.bucket, d.customers
       from span
-      join loyalty.day_joined d on d.tenant_id = $12 and d.day = span.day
+      join loyalty.day_joined d on d.tenant_id = $13 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -394,22 +450,23 @@ prepare comparedSQL as
       cross join lateral (
         select count(*) as customers
         from loyalty.customer
-        where tenant_id = $12
+        where tenant_id = $13
         and created_at >= span.starts
         and created_at < span.ends
         and merged_into is null
         and imported_at is null
       ) c
-      where span.kept is not true
+      where not span.kept
     ) joined
-    where $13 = 0
+    where $14 = 0
+    group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-      case kind when 'expiry' then -amount else 0 end, case kind when 'expiry_return' then amount else 0 end
+      coalesce(sum(-amount) filter (where kind = 'expiry'), 0), coalesce(sum(amount) filter (where kind = 'expiry_return'), 0)
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $12 and d.day = span.day
+      join loyalty.day_flow d on d.tenant_id = $13 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -417,16 +474,17 @@ prepare comparedSQL as
       cross join lateral (
         select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
         from loyalty.ledger_entry
-        where tenant_id = $12
+        where tenant_id = $13
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
       ) c
-      where span.kept is not true
+      where not span.kept
     ) ended
-    where $13 = 0
+    where $14 = 0
       and unit = 'points'
       and kind in ('expiry', 'expiry_return')
+    group by part, period, bucket
   )
   select part, period, bucket,
     sum(transactions)::bigint as transactions_count,
@@ -484,27 +542,37 @@ prepare sentCouponsSQL as
   order by c.created_at desc, c.id desc;
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=location
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location
 prepare earnedSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   )
   select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
     case k.kind
-      when 'promotion' then (select name from loyalty.promotion where tenant_id = $12 and id = s.promotion_id)
-      when 'level' then (select name from loyalty.level where tenant_id = $12 and id = s.level_id)
+      when 'promotion' then (select name from loyalty.promotion where tenant_id = $13 and id = s.promotion_id)
+      when 'level' then (select name from loyalty.level where tenant_id = $13 and id = s.level_id)
     end as name,
     s.transactions as transactions_count, s.spend as spend_total_cents, s.issued, s.base,
     case k.kind when 'promotion' then s.promotion when 'level' then s.level else 0 end as added, s.capped_sales, s.capped_off,
@@ -528,30 +596,30 @@ prepare earnedSQL as
       select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
       d.capped_sales, d.capped_off
       from span
-      join loyalty.day_rule d on d.tenant_id = $12 and d.day = span.day
+      join loyalty.day_rule d on d.tenant_id = $13 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
         select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
-        count(*) as transactions, sum(spend_amount_cents) as spend, sum(award) as issued, sum(base) as base, sum(promotion) as promotion,
-        sum(award - base - promotion) as level, count(*) filter (where capped) as capped_sales,
-        sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
+        count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
+        least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
+        least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
         from loyalty.transaction
         cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
         cross join lateral (select least(coalesce(base_award, award), award) as base) b
         cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
-        where tenant_id = $12
+        where tenant_id = $13
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
         group by coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)
       ) c
-      where span.kept is not true
+      where not span.kept
     ) sold
     where part in (1, 2)
-      and $13::bigint in (0, location_id)
+      and $14::bigint in (0, location_id)
     group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
   ) s
   cross join lateral (
@@ -682,21 +750,31 @@ prepare usedSQL as
   group by nullif(x.expires_on, 'infinity');
 
 -- hoursSQL (core/report/hours.go): A bucket is a weekday.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=location
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location
 prepare hoursSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   )
   select bucket as weekday, hour, sum(transactions)::bigint as transactions_count,
@@ -704,24 +782,24 @@ prepare hoursSQL as
   from (
     select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
     from span
-    join loyalty.day_hour d on d.tenant_id = $12 and d.day = span.day
+    join loyalty.day_hour d on d.tenant_id = $13 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
     from span
     cross join lateral (
       select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-        t.transaction_type_id, count(*) as transactions, sum(t.spend_amount_cents) as spend
+        t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
       from loyalty.transaction t
-      where t.tenant_id = $12
+      where t.tenant_id = $13
         and t.id >= span.first_id
         and t.id < span.next_id
         and t.status = 'completed'
       group by 1, coalesce(t.location_id, 0), t.transaction_type_id
     ) c
-    where span.kept is not true
+    where not span.kept
   ) sold
-  where $13::bigint in (0, location_id)
+  where $14::bigint in (0, location_id)
   group by cube (bucket, hour)
   having count(*) > 0
   order by bucket, hour;
@@ -843,45 +921,55 @@ prepare firstStepsSQL as
     (select id from loyalty.reward where tenant_id = $1 order by id limit 1) is not null as reward;
 
 -- statementSQL (core/report/points.go): What balances were below zero is followed like the balances.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=before_id $14=before $15=unit $16=next_id $17=end $18=steps
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=before_id $15=before $16=unit $17=next_id $18=end $19=steps
 prepare statementSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   ),
   done as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
-      least(coalesce(c.first_id, $13::uuid), $13::uuid) as first_id, coalesce(c.next_id, $13::uuid) as next_id
+      least(coalesce(c.first_id, $14::uuid), $14::uuid) as first_id, coalesce(c.next_id, $14::uuid) as next_id
     from (values ($1::text)) given (zone)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = given.zone
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = given.zone
   ), flow as materialized (
     select d.unit, d.amount, d.below
     from done
-    join loyalty.day_flow d on d.tenant_id = $12 and d.day between done.first_day and done.last_day and d.day < $14::date
+    join loyalty.day_flow d on d.tenant_id = $13 and d.day between done.first_day and done.last_day and d.day < $15::date
     union all
     select c.unit, c.amount, c.below
     from (
       select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
       from done
       union all
-      select next_id, $13::uuid
+      select next_id, $14::uuid
       from done
     ) span
     cross join lateral (
       select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
       from loyalty.ledger_entry
-      where tenant_id = $12
+      where tenant_id = $13
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
@@ -891,7 +979,7 @@ prepare statementSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $12 and d.day = span.day
+      join loyalty.day_flow d on d.tenant_id = $13 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -899,14 +987,14 @@ prepare statementSQL as
       cross join lateral (
         select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
         from loyalty.ledger_entry
-        where tenant_id = $12
+        where tenant_id = $13
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
       ) c
-      where span.kept is not true
+      where not span.kept
     ) f
-    where unit = $15::text
+    where unit = $16::text
     group by bucket, kind
   ), erased as materialized (
     select coalesce(sum(e.balance_after) filter (where e.balance_after > 0), 0) as amount
@@ -914,25 +1002,25 @@ prepare statementSQL as
     cross join lateral (
       select balance_after
       from loyalty.ledger_entry
-      where tenant_id = $12
+      where tenant_id = $13
         and customer_id = c.id
-        and unit = $15
-        and id < $16::uuid
+        and unit = $16
+        and id < $17::uuid
       order by seq desc
       limit 1
     ) e
-    where c.tenant_id = $12
+    where c.tenant_id = $13
       and c.phone_key is null
       and c.email_key is null
       and c.merged_into is null
-      and c.updated_at < $17::timestamptz
+      and c.updated_at < $18::timestamptz
   ), opened as materialized (
     select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
     from flow
-    where unit = $15
+    where unit = $16
   ), step as (
     select n.step, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
-    from generate_series(0, $18::bigint - 1) n (step)
+    from generate_series(0, $19::bigint - 1) n (step)
     left join part p on p.bucket = n.step
     group by n.step
   ), around as (
@@ -955,21 +1043,31 @@ prepare statementSQL as
   group by grouping sets ((bucket, kind), (kind));
 
 -- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id $13=unit
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=unit
 prepare spentSQL as
   with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
     left join lateral (
       select min(at) as at, bool_or(visits) as visits
       from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
     ) m on true
   )
   select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
@@ -977,7 +1075,7 @@ prepare spentSQL as
   from (
     select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
     from span
-    join loyalty.day_flow d on d.tenant_id = $12 and d.day = span.day
+    join loyalty.day_flow d on d.tenant_id = $13 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -985,14 +1083,14 @@ prepare spentSQL as
     cross join lateral (
       select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
       from loyalty.ledger_entry
-      where tenant_id = $12
+      where tenant_id = $13
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
     ) c
-    where span.kept is not true
+    where not span.kept
   ) f
-  where unit = $13;
+  where unit = $14;
 
 -- costsSQL (core/report/points.go): The active rewards that cost the least and the most for a point or a stamp.
 -- $1=unit $2=tenant_id
