@@ -74,6 +74,7 @@ func TestBrowser(t *testing.T) {
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
 		"Charts":            testCharts,
+		"LayoutShifts":      testLayoutShifts,
 		"Notifications":     testNotifications,
 		"PlatformSignIn":    testPlatformSignIn,
 		"Tenants":           testTenants,
