@@ -101,7 +101,7 @@ func TestDashboard(t *testing.T) {
 
 	page := m.signedIn(core.Manager).Get("/admin")
 	hasFigures(t, page, "2 up +100.0% was 1 17 Apr – 16 May", "1,750 up +75.0%", "1 No earlier data 17 Apr – 16 May", "€ 21.70 up +117.0%")
-	wants(t, "the chart", page.Texts("#points thead th, .page-header summary"), []string{"17 May – 15 Jun 2026", "Day", "Issued", "Previous period", "Redeemed"})
+	wants(t, "the chart", page.Texts("#points thead th, .page-header summary"), []string{"17 May – 15 Jun 2026", "Day", "Issued", "Issued, 17 Apr – 16 May", "Redeemed"})
 	wants(t, "the chart's caption and axis", page.Texts("#points figcaption, #points .chart-measure"), []string{
 		"Points per day", "17 May – 15 Jun 2026, by day: 1,750 points issued, 10 redeemed, today so far",
 	})

@@ -15,6 +15,7 @@ type chart[T any] struct {
 	ui.Chart
 	measure    string // what is drawn, before its step: "Points per "
 	compared   bool
+	earlier    string // the days of the earlier period
 	line, bars func(T) ui.ChartValue
 }
 
@@ -22,7 +23,7 @@ type chart[T any] struct {
 // days and the step of the chart.
 func (c chart[T]) withRows(step report.Step, buckets []report.Bucket[T], today time.Time) ui.Chart {
 	if c.compared {
-		c.Series = slices.Insert(c.Series, 1, ui.Series{Name: "Previous period", Kind: ui.Earlier})
+		c.Series = slices.Insert(c.Series, 1, ui.Series{Name: c.Series[0].Name + ", " + c.earlier, Kind: ui.Earlier})
 	}
 	c.Label, c.Measure = stepLabel(step), c.measure+string(step)
 	if n := len(buckets); n > 0 {
@@ -114,15 +115,25 @@ func pointsSummary(issued, redeemed int64) string {
 func (v Dashboard) pointsChart() ui.Chart {
 	o, today := v.Overview, v.Today()
 	c := pointsChart(func(f report.PointsFlow) report.PointsFlow { return f })
-	c.compared, c.Summary = true, soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
+	c.compared, c.earlier = true, shortDays(o.Against, o.To.Year())
+	c.Summary = soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
 	return c.withRows(o.Step, o.Buckets, today)
+}
+
+// earlier are the days that a report is compared with. "": none.
+func (v Report) earlier(r report.Comparison) string {
+	if r.Against == nil {
+		return ""
+	}
+	return shortDays(*r.Against, r.To.Year())
 }
 
 func (v Report) pointsChart(r report.Comparison) ui.Chart {
 	c := pointsChart(func(f report.Figures) report.PointsFlow {
 		return report.PointsFlow{Awarded: f.PointsAwarded, Redeemed: f.PointsRedeemed}
 	})
-	c.compared, c.Summary = r.Against != nil, pointsSummary(r.Current.PointsAwarded, r.Current.PointsRedeemed)
+	c.compared, c.earlier = r.Against != nil, v.earlier(r)
+	c.Summary = pointsSummary(r.Current.PointsAwarded, r.Current.PointsRedeemed)
 	if v.Place != nil { // redemptions aren't recorded by location
 		c.Title, c.Summary = "Points issued", format.Count(r.Current.PointsAwarded, "point", "points")+" issued"
 		c.Series, c.bars = c.Series[:1], nil
@@ -139,7 +150,7 @@ func (v Report) spendChart(r report.Comparison) ui.Chart {
 			Summary: soFar(v.Money(r.Current.SpendTotalCents)+" in "+format.Count(r.Current.TransactionsCount, "sale", "sales"), r.To, v.Today()),
 			Unit:    v.Symbol(), Decimals: format.Decimals(v.By.Tenant.Currency),
 		},
-		compared: r.Against != nil,
+		compared: r.Against != nil, earlier: v.earlier(r),
 		line: func(f report.Figures) ui.ChartValue {
 			return ui.ChartValue{Number: f.SpendTotalCents, Text: v.Money(f.SpendTotalCents)}
 		},
