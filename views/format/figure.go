@@ -46,7 +46,7 @@ const (
 	Level Trend = "level"
 )
 
-// News says whether a change is good for the business.
+// News is what a change means for the business.
 type News string
 
 // The kinds of news.

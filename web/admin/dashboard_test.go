@@ -199,7 +199,7 @@ func TestDashboardOfOwnDates(t *testing.T) {
 		if a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != message || a.Find(".alert a").Length() != 1 || a.Find("details.menu[open]").Length() != 1 {
 			t.Errorf("%s = %d, %q, want %q", query, a.Code, a.Text(".invalid-feedback"), message)
 		}
-		if a.Find("figure, .figure, #activity").Length() > 0 || len(a.Links(".page-header nav a")) != 6 {
+		if a.Find("figure, .figure, #activity").Length() > 0 || len(a.Links("nav[aria-label=Periods] a")) != 6 {
 			t.Errorf("%s shows figures, or no other periods: %s", query, a.Text("main"))
 		}
 	}

@@ -32,6 +32,15 @@ func (v Dashboard) days() string {
 	return format.Days(v.Overview.From, v.Overview.To)
 }
 
+// dayFields are the fields of own dates, with what was typed or the chosen days.
+func (v Dashboard) dayFields() (from, to ui.Field) {
+	from, to = v.Form.Field("from", ui.Field{Label: "From"}), v.Form.Field("to", ui.Field{Label: "To"})
+	if !v.refused() {
+		from.Value, to.Value = isoDate(v.Overview.From), isoDate(v.Overview.To)
+	}
+	return from, to
+}
+
 // worth is the cost of what is outstanding: one unit's, or both units'.
 func worth(o report.Outstanding) (costs []report.Cost) {
 	if o.PointsCost != nil && o.Points > 0 {
