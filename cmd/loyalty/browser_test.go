@@ -74,6 +74,7 @@ func TestBrowser(t *testing.T) {
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
 		"Charts":            testCharts,
+		"LayoutShifts":      testLayoutShifts,
 		"Notifications":     testNotifications,
 		"PlatformSignIn":    testPlatformSignIn,
 		"Tenants":           testTenants,
@@ -312,6 +313,8 @@ var views = []view{
 	{name: "door-missing", host: demo.Slug, path: "/admin/nowhere", status: http.StatusNotFound},
 
 	panel("dashboard", "/admin"),
+	panel("dashboard-own", "/admin?from=2026-01-01&to=2026-03-31"),
+	{name: "dashboard-refused", host: demo.Slug, path: "/admin?from=2026-03-31&to=2026-01-01", as: core.Owner, status: http.StatusUnprocessableEntity},
 	{name: "dashboard-cashier", host: demo.Slug, path: "/admin", as: core.Cashier},
 	{name: "forbidden", host: demo.Slug, path: "/admin/settings/staff", as: core.Cashier, status: http.StatusForbidden},
 	{name: "panel-missing", host: demo.Slug, path: "/admin/nowhere", as: core.Owner, status: http.StatusNotFound},

@@ -75,9 +75,9 @@ func TestSummaryReport(t *testing.T) {
 	wants(t, "what the figures lead to", page.Links(".figure-strip a")[:3], []string{
 		"/admin/transactions?from=2026-06-01&status=completed&to=2026-06-03", "/admin/reports/customers" + days, "/admin/reports/hours" + days,
 	})
-	if got := figures(page.Text("figcaption")); got != "36.70 3 3,250 10" {
-		t.Errorf("the captions of the charts are of %s", got)
-	}
+	wants(t, "the charts and their captions", page.Texts("figcaption, .chart-measure"), []string{
+		"Spend per day", "1–3 Jun 2026, by day: € 36.70 in 3 sales", "Points per day", "1–3 Jun 2026, by day: 3,250 points issued, 10 redeemed",
+	})
 	if unit, decimals := page.Attr("#spend", "data-unit"), page.Attr("#spend", "data-decimals"); unit != "€" || decimals != "2" {
 		t.Errorf("the axis is in %q with %s decimals", unit, decimals)
 	}

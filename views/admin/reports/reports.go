@@ -91,9 +91,14 @@ func (v Report) file() string {
 	return onDays(v.Tab.file(), *v.Days, v.Query)
 }
 
-// otherFilters are the names of the filters besides the days.
-func (v Report) otherFilters() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(v.Query)), func(name string) bool { return name == "from" || name == "to" })
+// kept are the filters besides the days.
+func (v Report) kept() (filters []ui.Pair) {
+	for _, name := range slices.Sorted(maps.Keys(v.Query)) {
+		if name != "from" && name != "to" {
+			filters = append(filters, ui.Pair{Name: name, Value: v.Query.Get(name)})
+		}
+	}
+	return filters
 }
 
 // with is the address of the report with another value of a filter; "" is its default.
