@@ -1,0 +1,61 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/verify"
+)
+
+// The data set for reports is one that the product could have recorded.
+func TestTheDataSetForReportsIsRight(t *testing.T) {
+	t.Parallel()
+	dbtest.NeedsPlain(t, "the data set is filled by one statement of PL/pgSQL, on tables that aren't distributed")
+	owner, ctx := dbtest.OwnURL(t), t.Context()
+	d, err := db.Open(ctx, dbtest.Serving(owner), db.Options{OwnerURL: owner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	s := shoptest.In(t, d)
+	points := s.Type("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
+	stamps := s.Type("Card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	pool, err := pgxpool.New(ctx, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	const customers = 400
+	for _, sql := range []string{dataSQL, reportsSQL} {
+		if _, err := pool.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pool.Exec(ctx, "select bench.fill_reports($1, $2, $3, $4)", s.By.Tenant.ID, points.ID, stamps.ID, customers); err != nil {
+		t.Fatal(err)
+	}
+	results, err := verify.Run(ctx, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong > 0 {
+			t.Errorf("%s: %d of %d are wrong, such as %v", r.Check, r.Wrong, r.Counted, r.Examples)
+		}
+	}
+	for _, expected := range []string{
+		`select count(*) between 20 * $2 and 30 * $2 from loyalty.transaction where tenant_id = $1`,
+		`select count(*) filter (where visits = 1) between 0.35 * $2 and 0.5 * $2 from loyalty.account where tenant_id = $1`,
+	} {
+		var met bool
+		if err := pool.QueryRow(ctx, expected, s.By.Tenant.ID, customers).Scan(&met); err != nil || !met {
+			t.Errorf("%s: %t, %v", expected, met, err)
+		}
+	}
+}
