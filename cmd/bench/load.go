@@ -59,13 +59,15 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 				status = 0
 			}
 			done.Add(1)
-			if took := time.Since(due); !due.Before(warm) {
+			took := time.Since(due)
+			if !due.Before(warm) {
 				mu.Lock()
 				latencies = append(latencies, took)
 				r.figures[received] += float64(len(response.Body()))
 				r.statuses[status]++
 				mu.Unlock()
 			}
+			time.Sleep(min(time.Duration(s.rests*float64(took)), time.Second))
 		}
 		return nil
 	}

@@ -30,6 +30,9 @@ const (
 	tillLimit      = 10 // ms
 )
 
+// gateRests is how long a business's reports wait after a long one (limit.Gate), as a multiple of its time.
+const gateRests = 2
+
 // reported are the reports that are measured: all.
 var reported = []views.Tab{
 	views.Summary, views.TopCustomers, views.Locations, views.Staff, views.Hours, views.Rewards, views.Coupons, views.Earning, views.Points,
@@ -86,7 +89,7 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 	sample.Must(0, b.admin.QueryRow(ctx, "select min(id)::text from loyalty.location where tenant_id = $1", d.ID).Scan(&place))
 	add := func(name string, limit float64, request func() *fasthttp.Request) {
 		rows = append(rows, []scenario{{
-			name: name, workers: 1, lasts: b.lasts / 5, atLeast: 3, request: request, goals: []goal{{figure: p95, most: limit}},
+			name: name, workers: 1, lasts: b.lasts / 5, atLeast: 3, rests: gateRests, request: request, goals: []goal{{figure: p95, most: limit}},
 			prepare: func(ctx context.Context) {
 				sample.Must(b.load(ctx, scenario{name: "first", workers: 1, times: 1, request: request}))
 			},

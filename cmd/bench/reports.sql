@@ -115,7 +115,7 @@ $$;
 
 -- Fills a business with customers and their sales, two in a hundred of them voided and two refunded by half; three rewards, one of
 -- which each customer has at every tenth visit; coupons sent nine times to a fifth of the customers; and the ledger of all that.
--- Nobody's points go below zero: a sale earns at least 5, of ten in a row at least seven earn points, and one at most is voided.
+-- No balance goes below zero: a sale earns at least 5, of ten in a row at least seven earn points, and one at most is voided.
 create function bench.fill_reports(tenant bigint, points_type bigint, stamps_type bigint, customers bigint) returns void
 	language plpgsql
 	set work_mem = '512MB'

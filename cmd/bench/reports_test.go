@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -11,12 +13,26 @@ import (
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
+	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/route"
 )
+
+func TestEveryReportIsMeasured(t *testing.T) {
+	t.Parallel()
+	for _, r := range route.Reading(admin.Routes()) {
+		isMeasured := slices.ContainsFunc(reported, func(tab views.Tab) bool { return tab.Path == r.Path })
+		if strings.HasPrefix(r.Path, links.Reports) && r.Kind != route.File && !isMeasured {
+			t.Errorf("reported lacks %s", r.Path)
+		}
+	}
+}
 
 // The data set for reports is one that the product could have recorded.
 func TestTheDataSetForReportsIsRight(t *testing.T) {
 	t.Parallel()
-	dbtest.NeedsPlain(t, "the data set is filled by one statement of PL/pgSQL, on tables that aren't distributed")
+	dbtest.NeedsPlain(t, "one function fills the tables, and makes their indexes anew")
 	owner, ctx := dbtest.OwnURL(t), t.Context()
 	d, err := db.Open(ctx, dbtest.Serving(owner), db.Options{OwnerURL: owner})
 	if err != nil {
