@@ -67,7 +67,9 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 				r.statuses[status]++
 				mu.Unlock()
 			}
-			time.Sleep(min(time.Duration(s.rests*float64(took)), time.Second))
+			if s.rests != nil {
+				time.Sleep(s.rests(took))
+			}
 		}
 		return nil
 	}
