@@ -24,15 +24,15 @@ type scenario struct {
 
 	prepare func(context.Context) // is called before each measurement; may be nil
 
-	on      *server // nil: the product
-	rate    int     // requests a second; 0: each worker sends the next after a response
-	workers int     // without a rate; 0: one for each connection
-	times   int     // number of requests; 0: as many as the time allows
-	atLeast int     // this many even if they take longer; all of them count
+	on      *server       // nil: the product
+	rate    int           // requests a second; 0: each worker sends the next after a response
+	workers int           // without a rate; 0: one for each connection
+	times   int           // number of requests; 0: as many as the time allows
+	atLeast int           // this many even if they take longer; all of them count
+	lasts   time.Duration // 0: the duration of each measurement
+	status  []int         // accepted statuses; nil: any below 400
 
-	rests  func(took time.Duration) time.Duration // how long a worker rests after each request; nil: not at all
-	lasts  time.Duration                          // 0: the duration of each measurement
-	status []int                                  // accepted statuses; nil: any below 400
+	rests func(took time.Duration) time.Duration // of a worker after each request; nil: none
 	// Of a flood: requests that fail or have another status don't end the run. They count as status 0.
 	tolerant bool
 

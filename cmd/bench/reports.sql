@@ -114,8 +114,9 @@ end
 $$;
 
 -- Fills a business with customers and their sales, two in a hundred of them voided and two refunded by half; three rewards, one of
--- which each customer has at every tenth visit; coupons sent nine times to a fifth of the customers; and the ledger of all that. It returns the statements that make indexes.
--- No balance goes below zero: a sale earns at least 5, of ten in a row at least seven earn points, and one at most is voided.
+-- which each customer has at every tenth visit; coupons sent nine times to a fifth of the customers; and the ledger of all that. No
+-- balance goes below zero: a sale earns at least 5, of ten in a row at least seven earn points, and one at most is voided. It returns
+-- the statements that make the indexes.
 create function bench.fill_reports(tenant bigint, points_type bigint, stamps_type bigint, customers bigint) returns text[]
 	language plpgsql
 	set work_mem = '512MB'
@@ -135,7 +136,8 @@ declare
 	gold bigint;
 begin
 	perform set_config('app.visits_counted', 'yes', true); -- by what follows
-	perform set_config('session_replication_role', 'replica', true) -- without foreign keys, who may, since checking each row takes longer than all else
+	-- Checking the foreign keys of each row takes longer than all else. A superuser may do without.
+	perform set_config('session_replication_role', 'replica', true)
 	from pg_roles
 	where rolname = current_user
 		and rolsuper;
