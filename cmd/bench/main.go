@@ -67,7 +67,7 @@ var parts = []part{
 	{name: "sync", measure: (*bench).measureSync},
 	{name: "month", measure: (*bench).measureMonth},
 	{name: "send", measure: (*bench).measureSend},
-	{name: "reports", measure: (*bench).measureReports, alone: true}, // it needs 12 GB
+	{name: "reports", measure: (*bench).measureReports, alone: true}, // it needs 13 GB
 }
 
 func main() {
