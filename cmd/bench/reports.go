@@ -13,7 +13,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/sample"
-	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/links"
 )
 
@@ -39,9 +38,23 @@ func gateRest(took time.Duration) time.Duration {
 	return min(2*took, time.Second)
 }
 
-// reported are the reports that are measured: all.
-var reported = []views.Tab{
-	views.Summary, views.TopCustomers, views.Locations, views.Staff, views.Hours, views.Rewards, views.Coupons, views.Earning, views.Points,
+// reportPage is a page, with the filters that it has besides its days.
+type reportPage struct {
+	path              string
+	byPlace, compared bool
+}
+
+// reported are the pages of all reports.
+var reported = []reportPage{
+	{path: links.Reports, byPlace: true, compared: true},
+	{path: links.TopReport, byPlace: true},
+	{path: links.LocationReport, compared: true},
+	{path: links.StaffReport, byPlace: true, compared: true},
+	{path: links.HourReport, byPlace: true},
+	{path: links.RewardReport, compared: true},
+	{path: links.CouponReport},
+	{path: links.EarningReport, byPlace: true, compared: true},
+	{path: links.PointsReport},
 }
 
 // span is a number of days until today, with the limit for reports of them.
@@ -123,17 +136,17 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 	}
 	page("dashboard", dashboardLimit, links.Dashboard, nil)
 	page("dashboard, this year", dashboardLimit, links.Dashboard, url.Values{"period": {"this-year"}})
-	for _, tab := range reported {
+	for _, r := range reported {
 		for _, s := range spans {
-			query, name := s.query(now), tab.Label+", "+s.name
-			if tab.Compared && s.limit == yearLimit {
+			query, name := s.query(now), r.path+", "+s.name
+			if r.compared && s.limit == yearLimit {
 				query.Set("compare", "last-year")
 			}
-			page(name, s.limit, tab.Path, query)
-			if tab.ByPlace {
+			page(name, s.limit, r.path, query)
+			if r.byPlace {
 				query = maps.Clone(query)
 				query.Set("location", place)
-				page(name+", a location", s.limit, tab.Path, query)
+				page(name+", a location", s.limit, r.path, query)
 			}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
-	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/route"
@@ -22,7 +21,7 @@ import (
 func TestEveryReportIsMeasured(t *testing.T) {
 	t.Parallel()
 	for _, r := range route.Reading(admin.Routes()) {
-		isMeasured := slices.ContainsFunc(reported, func(tab views.Tab) bool { return tab.Path == r.Path })
+		isMeasured := slices.ContainsFunc(reported, func(p reportPage) bool { return p.path == r.Path })
 		if strings.HasPrefix(r.Path, links.Reports) && r.Kind != route.File && !isMeasured {
 			t.Errorf("reported lacks %s", r.Path)
 		}
