@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"maps"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/valyala/fasthttp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/sample"
+	"example.com/loyalty/views/links"
+)
+
+//go:embed reports.sql
+var reportsSQL string
+
+// visitsOfCustomer is how often a customer in reports.sql comes, on average.
+const visitsOfCustomer = 25
+
+// Limits of reports, for 95 of 100 requests.
+const (
+	monthLimit     = 20 // ms
+	yearLimit      = 50 // ms
+	dashboardLimit = 20 // ms
+	tillLimit      = 10 // ms
+)
+
+// gateRest returns how long a business's next report would wait after one (limit.Gate).
+func gateRest(took time.Duration) time.Duration {
+	if took < 50*time.Millisecond {
+		return 0
+	}
+	return min(2*took, time.Second)
+}
+
+// reportPage is a page, with the filters that it has besides its days.
+type reportPage struct {
+	path              string
+	byPlace, compared bool
+}
+
+// reported are the pages of all reports.
+var reported = []reportPage{
+	{path: links.Reports, byPlace: true, compared: true},
+	{path: links.TopReport, byPlace: true},
+	{path: links.LocationReport, compared: true},
+	{path: links.StaffReport, byPlace: true, compared: true},
+	{path: links.HourReport, byPlace: true},
+	{path: links.RewardReport, compared: true},
+	{path: links.CouponReport},
+	{path: links.EarningReport, byPlace: true, compared: true},
+	{path: links.PointsReport},
+}
+
+// span is a number of days until today, with the limit for reports of them.
+type span struct {
+	name  string
+	days  int
+	limit float64
+}
+
+var spans = []span{{"a month", 30, monthLimit}, {"a year", 365, yearLimit}}
+
+// query returns the first and the last day, in the zone of the business.
+func (s span) query(now time.Time) url.Values {
+	today := now.In(sample.Must(time.LoadLocation("Europe/Stockholm")))
+	return url.Values{"from": {today.AddDate(0, 0, 1-s.days).Format(time.DateOnly)}, "to": {today.Format(time.DateOnly)}}
+}
+
+// measureReports measures what people and programs ask about the sales of a business with many of them.
+func (b *bench) measureReports(ctx context.Context) {
+	d := b.createReportedBusiness(ctx)
+	var sales, month int
+	sample.Must(0, b.admin.QueryRow(ctx, `
+		select count(*), count(*) filter (where created_at > now() - interval '30 days')
+		from loyalty.transaction
+		where tenant_id = $1`, d.ID).Scan(&sales, &month))
+	title := fmt.Sprintf("%d customers, %d sales, %d in 30 days", d.customers, sales, month)
+	b.measure(ctx, title, b.reportRows(ctx, d)...)
+	b.measure(ctx, "tills", []scenario{b.tills(d)})
+}
+
+// createReportedBusiness creates the business while nothing else uses the tables, because it makes indexes anew.
+func (b *bench) createReportedBusiness(ctx context.Context) *business {
+	customers := b.rows / visitsOfCustomer
+	made := b.createSandbox(ctx, customers)
+	made.step = 2 // active ones
+	made.buyers = customers / made.step
+	progress("creating about %d sales of them", b.rows)
+	b.product.stop()
+	sample.Must(0, fillReports(ctx, b.admin, made.ID, made.TransactionTypeID, made.StampsTransactionTypeID, customers))
+	b.settle(ctx)
+	b.product.start(ctx)
+	return made
+}
+
+// fillReports fills a business and makes the indexes after that, in transactions of their own, so that the disk needs less room.
+func fillReports(ctx context.Context, owner *pgxpool.Pool, tenant core.TenantID, points, stamps int64, customers int) error {
+	if _, err := owner.Exec(ctx, reportsSQL); err != nil {
+		return err
+	}
+	var indexes []string
+	if err := owner.QueryRow(ctx, "select bench.fill_reports($1, $2, $3, $4)", tenant, points, stamps, customers).Scan(&indexes); err != nil {
+		return err
+	}
+	for _, index := range indexes {
+		if _, err := owner.Exec(ctx, "set maintenance_work_mem = '1GB'; "+index); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reportRows returns every report of a month and a year with each filter that it has, the dashboard, and the API's reports. A month is
+// compared with the days before, and a year with the same days a year earlier.
+func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario) {
+	owner, now := b.signInAs(ctx, d, core.Owner), time.Now()
+	var place string
+	sample.Must(0, b.admin.QueryRow(ctx, "select min(id)::text from loyalty.location where tenant_id = $1", d.ID).Scan(&place))
+	add := func(name string, limit float64, request func() *fasthttp.Request) {
+		rows = append(rows, []scenario{{
+			name: name, workers: 1, lasts: b.lasts / 2, atLeast: 5, rests: gateRest, request: request, goals: []goal{{figure: p95, most: limit}},
+			tolerant: true, // one that takes too long is refused (503), and the others matter too
+			prepare: func(ctx context.Context) {
+				sample.Must(b.load(ctx, scenario{name: "first", workers: 1, times: 1, request: request, tolerant: true}))
+			},
+		}})
+	}
+	page := func(name string, limit float64, path string, query url.Values) {
+		add(name, limit, func() *fasthttp.Request { return owner.get(path + "?" + query.Encode()) })
+	}
+	page("dashboard", dashboardLimit, links.Dashboard, nil)
+	page("dashboard, this year", dashboardLimit, links.Dashboard, url.Values{"period": {"this-year"}})
+	for _, r := range reported {
+		for _, s := range spans {
+			query, name := s.query(now), r.path+", "+s.name
+			if r.compared && s.limit == yearLimit {
+				query.Set("compare", "last-year")
+			}
+			page(name, s.limit, r.path, query)
+			if r.byPlace {
+				query = maps.Clone(query)
+				query.Set("location", place)
+				page(name+", a location", s.limit, r.path, query)
+			}
+		}
+	}
+	for _, path := range []string{"/reports/summary", "/reports/customers/top"} {
+		for _, s := range spans {
+			add("API "+path+", "+s.name, s.limit, func() *fasthttp.Request { return b.api(d, "GET", path+"?"+s.query(now).Encode(), "") })
+		}
+	}
+	return rows
+}
+
+// tills returns the load of a business's tills.
+func (b *bench) tills(d *business) scenario {
+	return scenario{name: "sales", rate: 100, request: func() *fasthttp.Request { return b.record(d) }, goals: []goal{{figure: p95, most: tillLimit}}}
+}
