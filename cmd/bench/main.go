@@ -65,7 +65,6 @@ var parts = []part{
 	{name: "neighbours", measure: (*bench).measureNeighbours},
 	{name: "panel", measure: (*bench).measurePanel},
 	{name: "sync", measure: (*bench).measureSync},
-	{name: "month", measure: (*bench).measureMonth},
 	{name: "send", measure: (*bench).measureSend},
 	{name: "reports", measure: (*bench).measureReports, alone: true}, // it needs 13 GB
 }
@@ -73,14 +72,14 @@ var parts = []part{
 func main() {
 	b := &bench{}
 	flag.IntVar(&b.customers, "customers", 100_000, "customers of the business for API requests")
-	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business, for panel, sync, month and send")
+	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business, for panel, sync and send")
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
 	flag.IntVar(&b.rows, "rows", 10_000_000, "sales of the business for reports, about, over two years")
 	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
 	seconds := flag.Int("seconds", 10, "duration of each measurement")
 	flag.StringVar(&b.against, "against", "", "an earlier build of the product, for throughput")
 	flag.StringVar(&b.distributed, "distributed", "", "a superuser's URL of a coordinator of Citus without businesses, on this machine, for nodes")
-	only := flag.String("only", "", "a part (walkin, throughput, nodes, neighbours, panel, sync, month, send, reports) or a row of its table (throughput/record 32)")
+	only := flag.String("only", "", "a part (walkin, throughput, nodes, neighbours, panel, sync, send, reports) or a row of its table (throughput/record 32)")
 	flag.Parse()
 	b.lasts = time.Duration(*seconds) * time.Second
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
