@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/url"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/sample"
 	"example.com/loyalty/views/links"
 )
@@ -24,10 +28,11 @@ const visitsOfCustomer = 25
 
 // Limits of reports, for 95 of 100 requests.
 const (
-	monthLimit     = 20 // ms
-	yearLimit      = 50 // ms
-	dashboardLimit = 20 // ms
-	tillLimit      = 10 // ms
+	monthLimit     = 20  // ms
+	yearLimit      = 50  // ms
+	dashboardLimit = 20  // ms
+	tillLimit      = 10  // ms
+	dayLimit       = 500 // ms, of each day that is counted
 )
 
 // gateRest returns how long a business's next report would wait after one (limit.Gate).
@@ -37,6 +42,9 @@ func gateRest(took time.Duration) time.Duration {
 	}
 	return min(2*took, time.Second)
 }
+
+// jobRest returns how long the job rests after a day that it counted (daily.Service.Count).
+func jobRest(took time.Duration) time.Duration { return took }
 
 // reportPage is a page, with the filters that it has besides its days.
 type reportPage struct {
@@ -81,8 +89,8 @@ func (b *bench) measureReports(ctx context.Context) {
 		from loyalty.transaction
 		where tenant_id = $1`, d.ID).Scan(&sales, &month))
 	title := fmt.Sprintf("%d customers, %d sales, %d in 30 days", d.customers, sales, month)
+	b.measureDays(ctx, d)
 	b.measure(ctx, title, b.reportRows(ctx, d)...)
-	b.measure(ctx, "tills", []scenario{b.tills(d)})
 }
 
 // createReportedBusiness creates the business while nothing else uses the tables, because it makes indexes anew.
@@ -94,6 +102,7 @@ func (b *bench) createReportedBusiness(ctx context.Context) *business {
 	progress("creating about %d sales of them", b.rows)
 	b.product.stop()
 	sample.Must(0, fillReports(ctx, b.admin, made.ID, made.TransactionTypeID, made.StampsTransactionTypeID, customers))
+	b.exec(ctx, "insert into loyalty.queue_pause values ($1, 'bench', now())", job.Upkeep) // measureDays counts its days
 	b.settle(ctx)
 	b.product.start(ctx)
 	return made
@@ -162,3 +171,38 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 func (b *bench) tills(d *business) scenario {
 	return scenario{name: "sales", rate: 100, request: func() *fasthttp.Request { return b.record(d) }, goals: []goal{{figure: p95, most: tillLimit}}}
 }
+
+// measureDays measures how the job counts days after an upgrade: some while tills go on, then all others.
+func (b *bench) measureDays(ctx context.Context, d *business) {
+	in := sample.Must(db.Open(ctx, b.databaseURL, db.Options{}))
+	defer in.Close()
+	days := daily.NewService(in, sample.Must(job.New(in, slog.New(slog.DiscardHandler))))
+	by := core.Job(sample.Must(db.FindTenant(ctx, in, d.ID)), "days")
+	more := true
+	count := scenario{name: "a day counted", workers: 1, lasts: 3 * b.lasts, atLeast: 1, rests: jobRest, goals: []goal{{figure: slowest, most: dayLimit}}}
+	count.do = func(ctx context.Context, _ *server) (status int, err error) {
+		more, err = days.CountNext(ctx, by)
+		return fasthttp.StatusOK, err
+	}
+	tills := b.tills(d)
+	results := []result{b.once(ctx, tills)}
+	began := time.Now()
+	tills.name, tills.lasts = "sales while days are counted", count.lasts
+	results = append(results, b.together(ctx, tills, count)...)
+	var left int
+	sample.Must(0, b.admin.QueryRow(ctx, leftSQL, d.ID).Scan(&left))
+	if left > 0 {
+		count.name, count.times = "a day counted, without sales", left
+		results = append(results, b.once(ctx, count))
+	}
+	for more {
+		sample.Must(count.do(ctx, nil))
+	}
+	printTable("days", results)
+	fmt.Printf("all days counted in %s\n", time.Since(began).Round(time.Second))
+}
+
+const leftSQL = `
+	select case when isfinite(first_day) then first_day - (now() - interval '2 years')::date else 0 end
+	from loyalty.days_counted
+	where tenant_id = $1`

@@ -41,7 +41,7 @@ func (s *Service) Count(ctx context.Context, c Counting) error {
 	by := core.Job(t, "days")
 	for until := s.db.Now().Add(runTime); s.db.Now().Before(until); {
 		began := s.db.Now()
-		more, err := s.countNext(ctx, by)
+		more, err := s.CountNext(ctx, by)
 		switch {
 		case errors.Is(err, core.ErrSuspended), err == nil && !more:
 			return nil
@@ -122,9 +122,9 @@ const (
 	where tenant_id = @tenant_id`
 )
 
-// countNext counts a day: first those that are over, then those that are marked, then the hours of today, then those of the past, the
+// CountNext counts a day: first those that are over, then those that are marked, then the hours of today, then those of the past, the
 // latest first. It returns false if there is none.
-func (s *Service) countNext(ctx context.Context, by core.Actor) (more bool, err error) {
+func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err error) {
 	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		if err := db.Queue(tx, beginSQL, nil); err != nil {
 			return false, err
