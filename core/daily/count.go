@@ -40,6 +40,9 @@ func (s *Service) Count(ctx context.Context, c Counting) error {
 	for until := s.db.Now().Add(runTime); s.db.Now().Before(until); {
 		began := s.db.Now()
 		more, err := s.countNext(ctx, by)
+		if err == nil && !more {
+			more, err = s.countYear(ctx, by)
+		}
 		switch {
 		case errors.Is(err, core.ErrSuspended), err == nil && !more:
 			return nil
@@ -113,17 +116,19 @@ func (s *Service) countNext(ctx context.Context, by core.Actor) (more bool, err 
 		var done days
 		var settled core.ID
 		var oldest, marked *time.Time
+		var years []year
 		if err := db.Queue(tx, beginSQL, nil); err != nil {
 			return false, err
 		}
 		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil),
-			db.OneInto(&oldest, oldestSQL, nil), db.OneInto(&marked, markedSQL, db.Args{"before": endOf(over, zone)}))
+			db.OneInto(&oldest, oldestSQL, nil), db.OneInto(&marked, markedSQL, db.Args{"before": endOf(over, zone)}), db.AllInto(&years, yearSQL, nil))
 		if err != nil {
 			return false, err
 		}
 		if done.Zone != zone.String() { // of another zone, days begin at other times
 			none := days{Zone: zone.String(), FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over}
-			return true, errors.Join(db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": endOfTime}), none.store(tx, zone))
+			return true, errors.Join(
+				db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": endOfTime}), db.Queue(tx, dropYearSQL, nil), none.store(tx, zone))
 		}
 		then, day := done.next(over, dayOf(oldest, zone), dayOf(marked, zone))
 		switch {
@@ -131,7 +136,7 @@ func (s *Service) countNext(ctx context.Context, by core.Actor) (more bool, err 
 			more = then != done
 		case settled.Time().Before(endOf(*day, zone)): // a transaction of that day goes on
 		default:
-			more, err = true, countDay(tx, *day, zone)
+			more, err = true, errors.Join(countDay(tx, *day, zone), recount(tx, years, *day, zone))
 		}
 		if !more || err != nil {
 			return false, err

@@ -84,6 +84,29 @@ const (
 				limit 1
 			) p on true`
 
+	// The local day of a customer's visit before, of visitors v that withPrior ends.
+	priorDay = `coalesce((p.created_at at time zone span.zone)::date, '-infinity')`
+
+	withPrior = `
+			) v
+			left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id`
+
+	// Customers on their first visit of the month that a day is in, by the month of their first visit of all.
+	cohorts = `
+			select date_trunc('month', f.created_at at time zone span.zone)::date as first_month, count(*) as customers
+			from (` + visitors + withPrior + `
+			cross join lateral (
+				select created_at
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = v.customer_id
+					and status = 'completed'
+				order by id
+				limit 1
+			) f
+			where ` + priorDay + ` < date_trunc('month', span.starts at time zone span.zone)
+			group by 1`
+
 	staff = `
 			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
 				sum(a.spend) as spend, sum(a.points) as points, sum(a.stamps) as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions

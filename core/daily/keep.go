@@ -26,35 +26,18 @@ const (
 
 	keepVisitsSQL = `
 	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-	select @tenant_id, @day::date` + priorDays + ofDay + visitors + perPriorDay
+	select @tenant_id, @day::date, v.location_id, ` + priorDay + `, count(*)` + ofDay + visitors + withPrior + `
+	group by 3, 4`
 
 	keepVisitsOfLocationsSQL = `
 	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-	select @tenant_id, @day::date` + priorDays + ofDay + visitorsOfLocations + perPriorDay
-
-	priorDays = `, v.location_id, coalesce((p.created_at at time zone span.zone)::date, '-infinity'), count(*)`
-
-	perPriorDay = `
-	) v
-	left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id
+	select @tenant_id, @day::date, v.location_id, ` + priorDay + `, count(*)` + ofDay + visitorsOfLocations + withPrior + `
 	group by 3, 4`
 
 	keepCohortsSQL = `
 	insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-	select @tenant_id, @day::date, date_trunc('month', f.created_at at time zone span.zone)::date, count(*)` + ofDay + visitors + `
-	) v
-	left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id
-	cross join lateral (
-		select created_at
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and customer_id = v.customer_id
-			and status = 'completed'
-		order by id
-		limit 1
-	) f
-	where coalesce((p.created_at at time zone span.zone)::date, '-infinity') < date_trunc('month', @day::date)
-	group by 3`
+	select @tenant_id, @day::date, c.*` + ofDay + cohorts + `
+	) c`
 
 	keepStaffSQL = `
 	insert into loyalty.day_staff (tenant_id, day, location_id, actor_kind, actor_id, actor_name, transactions, spend, points, stamps, voided, redemptions)

@@ -172,4 +172,72 @@ const (
 		where c.merged_into is null
 			and c.imported_at is null
 		group by 1, 2` + compareDays
+
+	// Years are judged when nothing is to be counted again, and groups when the years are counted up to the last day.
+	yearSQL = `
+	with zone as (
+		select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = d.last_day as grouped
+		from loyalty.days_counted d
+		join loyalty.year_counted k on k.tenant_id = d.tenant_id
+		where d.zone <> ''
+			and not exists (
+				select
+				from loyalty.day_mark m
+				where m.tenant_id = d.tenant_id
+			)
+	), visit as (
+		select t.tenant_id, t.customer_id, (t.created_at at time zone z.zone)::date as day, sum(t.spend_amount_cents) as spend
+		from loyalty.transaction t
+		join zone z on z.tenant_id = t.tenant_id
+		where t.voided_at is null
+		group by 1, 2, 3
+	), year as materialized (
+		select v.tenant_id, v.customer_id, z.as_of - max(v.day) as since, count(*) as visits, sum(v.spend) as spend
+		from visit v
+		join zone z on z.tenant_id = v.tenant_id and v.day <= z.as_of and z.as_of - v.day < 365
+		group by v.tenant_id, v.customer_id, z.as_of
+	), high as (
+		select z.tenant_id, coalesce(ceil(2 * sum(y.spend) / count(y.spend)), 0) as high
+		from zone z
+		left join year y on y.tenant_id = z.tenant_id
+		where z.grouped
+		group by z.tenant_id
+	), kept as (
+		select y.tenant_id, y.customer_id::text as key, array[z.as_of - y.last_day, y.visits, y.spend] as figures
+		from loyalty.customer_year y
+		join zone z on z.tenant_id = y.tenant_id
+		union all
+		select z.tenant_id, 'high', array[z.high]
+		from zone z
+		where z.grouped
+		union all
+		select g.tenant_id, g.name, array[g.customers, g.spend]
+		from loyalty.year_group g
+		join zone z on z.tenant_id = g.tenant_id and z.grouped
+	), counted as (
+		select tenant_id, customer_id::text as key, array[since, visits, spend] as figures
+		from year
+		union all
+		select tenant_id, 'high', array[high]
+		from high
+		union all
+		select y.tenant_id, n.name, array[count(*), sum(y.spend)]
+		from year y
+		join high h on h.tenant_id = y.tenant_id
+		cross join lateral (
+			select case
+				when y.since >= 60 then case when greatest(y.visits / 6.0, y.spend / nullif(h.high, 0)) >= 1 then 'at_risk' else 'quiet' end
+				when y.visits = 1 then 'new'
+				when y.visits <= 5 then 'promising'
+				when y.spend < h.high then 'regulars'
+				else 'best'
+			end as name
+		) n
+		group by y.tenant_id, n.name
+	), judged as (
+		select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.key, c.key) as id,
+			k.figures::numeric[] is distinct from c.figures::numeric[] as wrong
+		from kept k
+		full join counted c on c.key = k.key and c.tenant_id = k.tenant_id
+	)` + tally
 )
