@@ -190,8 +190,8 @@ func cohortsOf(rows []cohortRow, asOf time.Time) []Cohort {
 }
 
 type groupRow struct {
-	AsOf  time.Time
-	High  int64
+	AsOf time.Time
+	High int64
 	YearGroup
 }
 
@@ -274,3 +274,12 @@ const yearGroupsSQL = `
 	from loyalty.year_counted k
 	left join loyalty.year_group g on g.tenant_id = @tenant_id
 	where k.tenant_id = @tenant_id`
+
+// Groups returns the groups of customers of a year.
+func (s *Service) Groups(ctx context.Context, by core.Actor) (YearGroups, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return YearGroups{}, err
+	}
+	rows, err := db.All[groupRow](ctx, s.db.Tenant(by), yearGroupsSQL, nil)
+	return groupsOf(rows), err
+}
