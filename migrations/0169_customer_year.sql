@@ -31,6 +31,9 @@ create table loyalty.year_group (
 );
 select loyalty.wall('loyalty.year_group');
 
+-- Of customers who came again, how many came for the second time.
+alter table loyalty.day_visit add column second bigint not null default 0;
+
 -- How many customers ever came up to a day.
 create index day_visit_new on loyalty.day_visit (tenant_id, day) include (customers) where location_id = 0 and prior = '-infinity';
 

@@ -84,26 +84,29 @@ const (
 				limit 1
 			) p on true`
 
-	// The local day of a customer's visit before, of visitors v that withPrior ends.
+	// The local day of a customer's visit before, of visitors v that withPrior ends, and of how many of them it was the first one.
 	priorDay = `coalesce((p.created_at at time zone span.zone)::date, '-infinity')`
+
+	secondVisits = `count(*) filter (where (f.created_at at time zone span.zone)::date = (p.created_at at time zone span.zone)::date)`
 
 	withPrior = `
 			) v
-			left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id`
-
-	// Customers on their first visit of the month that a day is in, by the month of their first visit of all.
-	cohorts = `
-			select date_trunc('month', f.created_at at time zone span.zone)::date as first_month, count(*) as customers
-			from (` + visitors + withPrior + `
+			left join loyalty.transaction p on p.tenant_id = @tenant_id and p.id = v.prior_id
 			cross join lateral (
 				select created_at
 				from loyalty.transaction
 				where tenant_id = @tenant_id
 					and customer_id = v.customer_id
 					and status = 'completed'
+					and v.location_id in (0, location_id)
 				order by id
 				limit 1
-			) f
+			) f`
+
+	// Customers on their first visit of the month that a day is in, by the month of their first visit of all.
+	cohorts = `
+			select date_trunc('month', f.created_at at time zone span.zone)::date as first_month, count(*) as customers
+			from (` + visitors + withPrior + `
 			where ` + priorDay + ` < date_trunc('month', span.starts at time zone span.zone)
 			group by 1`
 

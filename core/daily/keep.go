@@ -25,13 +25,13 @@ const (
 	) c`
 
 	keepVisitsSQL = `
-	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-	select @tenant_id, @day::date, v.location_id, ` + priorDay + `, count(*)` + ofDay + visitors + withPrior + `
+	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second)
+	select @tenant_id, @day::date, v.location_id, ` + priorDay + `, count(*), ` + secondVisits + ofDay + visitors + withPrior + `
 	group by 3, 4`
 
 	keepVisitsOfLocationsSQL = `
-	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers)
-	select @tenant_id, @day::date, v.location_id, ` + priorDay + `, count(*)` + ofDay + visitorsOfLocations + withPrior + `
+	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second)
+	select @tenant_id, @day::date, v.location_id, ` + priorDay + `, count(*), ` + secondVisits + ofDay + visitorsOfLocations + withPrior + `
 	group by 3, 4`
 
 	keepCohortsSQL = `

@@ -90,9 +90,9 @@ const (
 )
 
 // VisitsOfSpans are the customers of each span by its day and the day of their visit before (-infinity: none): at a @location, or anywhere
-// (0). Those of a day whose visit before lies before another day add up to how many different customers came from then on.
+// (0), with those of them for whom that was the first visit of all. Those of a day whose visit before lies before another day add up to how many different customers came from then on.
 const VisitsOfSpans = `
-		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + ` as day, d.prior, d.customers
+		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
 		where span.visits_kept
@@ -107,10 +107,10 @@ const (
 	dayOfSpan = `(span.starts at time zone span.zone)::date`
 
 	countedVisits = `
-		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + `, c.prior, c.customers
+		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + `, c.prior, c.customers, c.second
 		from span
 		cross join lateral (
-			select ` + priorDay + ` as prior, count(*) as customers
+			select ` + priorDay + ` as prior, count(*) as customers, ` + secondVisits + ` as second
 			from (`
 
 	visitsNotKept = `

@@ -29,6 +29,7 @@ type Visitors struct {
 type Attendance struct {
 	Customers    int64 // each once
 	NewCustomers int64 // among them: on their first visit ever
+	Repeat       int64 // among them: who had come before these days, or came on more than one of them
 	Visits       int64
 }
 
@@ -228,6 +229,8 @@ const visitorsSQL = daily.Spans + `, visit as materialized (` + daily.VisitsOfSp
 	select part, null::bigint as period, null::bigint as bucket,
 		coalesce(sum(customers) filter (where prior < since), 0)::bigint as customers,
 		coalesce(sum(customers) filter (where prior = '-infinity'), 0)::bigint as new_customers,
+		(coalesce(sum(customers) filter (where prior < since and prior > '-infinity'), 0)
+			+ coalesce(sum(second) filter (where prior >= since and prior < day), 0))::bigint as repeat,
 		coalesce(sum(customers) filter (where prior < day), 0)::bigint as visits
 	from visit
 	where part in (1, 2)
@@ -236,6 +239,8 @@ const visitorsSQL = daily.Spans + `, visit as materialized (` + daily.VisitsOfSp
 	select 0, v.period, v.bucket,
 		coalesce(sum(v.customers) filter (where v.prior < s.since), 0)::bigint,
 		coalesce(sum(v.customers) filter (where v.prior = '-infinity'), 0)::bigint,
+		(coalesce(sum(v.customers) filter (where v.prior < s.since and v.prior > '-infinity'), 0)
+			+ coalesce(sum(v.second) filter (where v.prior >= s.since and v.prior < v.day), 0))::bigint,
 		coalesce(sum(v.customers) filter (where v.prior < v.day), 0)::bigint
 	from visit v
 	join step s on s.period = v.period and s.bucket = v.bucket

@@ -71,10 +71,10 @@ func TestVisitorsCountEachCustomerOnce(t *testing.T) {
 	}
 	sel := report.Selection{Range: days(t, "2026-03-02", "2026-03-08")}
 	got := s.on("2026-03-20 12:00:00").visitors(sel)
-	same(t, "the week", got.Current, report.Attendance{Customers: 2, NewCustomers: 1, Visits: 3})
+	same(t, "the week", got.Current, report.Attendance{Customers: 2, NewCustomers: 1, Repeat: 2, Visits: 3})
 	same(t, "the week before", got.Previous, report.Attendance{Customers: 1, NewCustomers: 1, Visits: 1})
 	same(t, "returning", got.Current.Returning(), 1)
-	same(t, "4 March, on which Jo returned", got.Buckets[2].Current, report.Attendance{Customers: 1, Visits: 1})
+	same(t, "4 March, on which Jo returned", got.Buckets[2].Current, report.Attendance{Customers: 1, Repeat: 1, Visits: 1})
 	same(t, "after the voided sale", s.on("2026-03-20 12:00:00").visitors(report.Selection{Range: days(t, "2026-03-09", "2026-03-20")}).Current, report.Attendance{})
 }
 

@@ -64,14 +64,15 @@ const (
 
 	// The days on which a customer came, anywhere and at each location, in order.
 	dayVisitSQL = daysOf + `
-		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers] as figures
+		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] as figures
 		from loyalty.day_visit
 		union all
-		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers]
+		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0]
 		from loyalty.day_cohort` + andCounted + `
-		select tenant_id, day, key, array[count(*)] as figures
+		select tenant_id, day, key, array[count(*), sum(second::int)] as figures
 		from (
-			select tenant_id, day, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key
+			select tenant_id, day, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
+				row_number() over (partition by customer_id, place, tenant_id order by day) = 2 as second
 			from (
 				select distinct s.tenant_id, s.customer_id, p.place, s.day
 				from sale s
@@ -80,7 +81,7 @@ const (
 					and p.place is not null
 			) came
 			union all
-			select tenant_id, min(day), concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id))
+			select tenant_id, min(day), concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), false
 			from (
 				select tenant_id, customer_id, day, date_trunc('month', day)::date as month
 				from sale

@@ -16,7 +16,7 @@ import (
 func visitorFigures(r report.Visitors) []ui.Figure {
 	now, then := r.Current, r.Previous
 	figures := []ui.Figure{
-		comparedFigure("Customers who came", onDays(links.TopReport, r.Period, map[string][]string{"by": {string(report.Visits)}}), now.Customers, then.Customers, format.Number),
+		comparedFigure("Active customers", onDays(links.TopReport, r.Period, map[string][]string{"by": {string(report.Visits)}}), now.Customers, then.Customers, format.Number),
 		comparedFigure("First-time customers", "", now.NewCustomers, then.NewCustomers, format.Number),
 		comparedFigure("Returning customers", "", now.Returning(), then.Returning(), format.Number),
 		ratioFigure("Repeat rate", now, then, repeatRate),
@@ -39,14 +39,11 @@ func ratioFigure(label string, now, then report.Attendance, ratio func(report.At
 	return f
 }
 
-// RepeatRate is the share of customers who had come before, or "" if none came.
-func RepeatRate(a report.Attendance) string { return format.Percent(a.Returning(), a.Customers) }
-
 func repeatRate(a report.Attendance) string {
 	if a.Customers == 0 {
 		return "–"
 	}
-	return RepeatRate(a)
+	return format.Percent(a.Repeat, a.Customers)
 }
 
 func visitsPerCustomer(a report.Attendance) string {
@@ -60,7 +57,7 @@ func visitsPerCustomer(a report.Attendance) string {
 func (v Report) visitorsChart(r report.Visitors) ui.Chart {
 	number := func(n int64) ui.ChartValue { return ui.ChartValue{Number: n, Text: format.Number(n)} }
 	c := ui.Chart{
-		ID: "visitors", Title: "Customers who came", Label: stepLabel(r.Step),
+		ID: "visitors", Title: "Active customers", Label: stepLabel(r.Step),
 		Series:  []ui.Series{{Name: "First-time", Kind: ui.Bars}, {Name: "Returning", Kind: ui.Stacked}},
 		Summary: soFar(format.Count(r.Current.NewCustomers, "first-time customer", "first-time customers")+", "+format.Number(r.Current.Returning())+" returning", r.To, v.Today()),
 	}

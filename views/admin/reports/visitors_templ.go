@@ -66,7 +66,7 @@ func VisitorsPage(v Report, r report.Visitors) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " <p class=\"report-note text-secondary mt-2\"><span>A visit is a day with a sale that wasn’t voided. Repeat rate: of the customers who came on these days, the share who had come before them. First-time customers came for the first time ever, whenever they joined.</span></p><div class=\"visitors-report\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " <p class=\"report-note text-secondary mt-2\"><span>A visit is a day with a sale that wasn’t voided. Repeat rate: of the customers who came on these days, the share who had come before or came more than once. First-time customers came for the first time ever, whenever they joined.</span></p><div class=\"visitors-report\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

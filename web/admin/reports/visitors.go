@@ -136,7 +136,9 @@ func audienceOf(c echo.Context) daily.Audience {
 // audienceList lists the customers of an audience.
 func (h *Handlers) audienceList(c echo.Context) error {
 	ctx, by, name := c.Request().Context(), page.Actor(c), audienceOf(c)
-	list, err := h.Reports.Audience(ctx, by, name, forms.Position(c.QueryParams()))
+	at := forms.Position(c.QueryParams())
+	at.Counted = false // there may be hundreds of thousands
+	list, err := h.Reports.Audience(ctx, by, name, at)
 	if err != nil {
 		return err
 	}
