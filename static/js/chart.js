@@ -76,7 +76,7 @@
       const look = { at: layer[s.kind], stroke: colour(name), width: 1, paths: uPlot.paths.bars({ size: [0.55, 28], radius: 0.12 }), points: { show: false } };
       return [
         { ...look, values: final.map((v) => v || null), fill: colour(`${name}-fill`) },
-        // What is not over has no fill, but hides what it stands in front of.
+        // A step that is not over has no fill, but hides the bars behind it.
         { ...look, values: heights.map((v, i) => (open(i) && v) || null), fill: colour("--tblr-bg-surface"), dash: [2, 2] },
       ];
     }
