@@ -174,7 +174,7 @@ const (
 			and c.imported_at is null
 		group by 1, 2` + compareDays
 
-	// Years are judged when nothing is to be counted again, and groups when the years are counted up to the last day.
+	// Years are judged when no day of them is to be counted again, and groups when the years are counted up to the last day.
 	yearSQL = `
 	with zone as (
 		select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = d.last_day as grouped
@@ -185,6 +185,7 @@ const (
 				select
 				from loyalty.day_mark m
 				where m.tenant_id = d.tenant_id
+					and (m.at at time zone d.zone)::date <= k.as_of
 			)
 	), visit as (
 		select t.tenant_id, t.customer_id, (t.created_at at time zone z.zone)::date as day, sum(t.spend_amount_cents) as spend

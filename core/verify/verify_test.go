@@ -557,6 +557,8 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every invoice", "a line less", "update loyalty.invoice set lines = lines - 0"},
 		{"Every invoice", "no lines", "update loyalty.invoice set lines = '[]'"},
 		{"Every invoice", "a line of nothing", "update loyalty.invoice set lines = lines || '{}'"},
+		{"Every customer's year", "a customer who didn't come", "insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend) select tenant_id, id, '2026-01-01', 1, 1 from loyalty.customer"},
+		{"Every customer's year", "a cent above the average", "update loyalty.year_counted set high = high + 1"},
 		{"Invoices are numbered", "a gap", "update loyalty.invoice set number = 2; update loyalty.invoice_counter set last = 2"},
 		{"Invoices are numbered", "more than were issued", "update loyalty.invoice_counter set last = 0"},
 		{"No day of a tenant", "days twice", "update loyalty.billing_period set period_start = '2026-05-31' where period_start = '2026-06-01'"},
