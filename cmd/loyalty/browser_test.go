@@ -435,6 +435,10 @@ var views = []view{
 	panel("type", "/admin/types/{type}"),
 
 	panel("reports", "/admin/reports"),
+	panel("report-visitors", "/admin/reports/visitors"),
+	panel("report-visitors-year", "/admin/reports/visitors?from=2025-12-01&compare=none"),
+	panel("report-lapsed", "/admin/reports/visitors/list?audience=lapsed_30").after(click("details:has(.send-coupons) summary")),
+	panel("report-group", "/admin/reports/visitors/list?audience=regulars"),
 	panel("report-customers", "/admin/reports/customers"),
 	panel("report-locations", "/admin/reports/locations"),
 	panel("report-staff", "/admin/reports/staff?compare=last-year"),

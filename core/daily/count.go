@@ -42,6 +42,9 @@ func (s *Service) Count(ctx context.Context, c Counting) error {
 	for until := s.db.Now().Add(runTime); s.db.Now().Before(until); {
 		began := s.db.Now()
 		more, err := s.CountNext(ctx, by)
+		if err == nil && !more {
+			more, err = s.countYear(ctx, by)
+		}
 		switch {
 		case errors.Is(err, core.ErrSuspended), err == nil && !more:
 			return nil
@@ -133,14 +136,17 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 		var done days
 		var settled core.ID
 		var marked *time.Time
-		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil), db.OneInto(&marked, markedSQL, nil))
+		var years []year
+		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil), db.OneInto(&marked, markedSQL, nil),
+			db.AllInto(&years, yearSQL, nil))
 		if err != nil {
 			return false, err
 		}
 		over := core.DateOf(tx.Now.Add(-wait), zone).AddDate(0, 0, -1)
 		if done.Zone != zone.String() { // of another zone, days begin at other times
 			none := days{FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over, EndsAt: endOf(over, zone)}
-			return true, errors.Join(db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": endOfTime}), none.store(tx, zone))
+			return true, errors.Join(
+				db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": endOfTime}), db.Queue(tx, dropYearSQL, nil), none.store(tx, zone))
 		}
 		then, day, err := s.next(ctx, tx, done, zone, over, marked)
 		switch {
@@ -149,7 +155,7 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 		case settled.Time().Before(day.ends):
 			return false, nil // a transaction from before its end goes on
 		}
-		return true, errors.Join(day.count(tx, zone), then.store(tx, zone))
+		return true, errors.Join(day.count(tx, zone), recount(tx, years, day.day, zone), then.store(tx, zone))
 	})
 }
 
@@ -161,6 +167,14 @@ type days struct {
 	EndsAt   time.Time
 }
 
+// whole returns the last day that is counted as a whole.
+func (d days) whole(zone *time.Location) time.Time {
+	if d.EndsAt.Before(endOf(d.LastDay, zone)) {
+		return d.LastDay.AddDate(0, 0, -1)
+	}
+	return d.LastDay
+}
+
 // toCount is a day that is to be counted up to an instant. Without one, there is none.
 type toCount struct{ day, ends time.Time }
 
@@ -168,10 +182,7 @@ type toCount struct{ day, ends time.Time }
 // with a mark.
 func (s *Service) next(ctx context.Context, tx *db.Tx, d days, zone *time.Location, over time.Time, marked *time.Time) (then days, day toCount, err error) {
 	then = d
-	whole := d.LastDay
-	if d.EndsAt.Before(endOf(whole, zone)) {
-		whole = whole.AddDate(0, 0, -1)
-	}
+	whole := d.whole(zone)
 	if whole.Before(over) {
 		then.LastDay = whole.AddDate(0, 0, 1)
 		then.EndsAt = endOf(then.LastDay, zone)

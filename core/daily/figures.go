@@ -86,6 +86,30 @@ const (
 				limit 1
 			) p on true`
 
+	// The local days of a customer's visit before and of their first one of all, of visitors v that withFirst ends.
+	priorDay = `coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity')`
+	firstDay = `(loyalty.id_time(f.id) at time zone span.zone)::date`
+
+	withFirst = `
+			) v
+			cross join lateral (
+				select id
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = v.customer_id
+					and status = 'completed'
+					and v.location_id in (0, location_id)
+				order by id
+				limit 1
+			) f`
+
+	// Customers on their first visit of the month that a day is in, by the month of their first visit of all.
+	cohorts = `
+			select date_trunc('month', ` + firstDay + `)::date as first_month, count(*) as customers
+			from (` + visitors + withFirst + `
+			where ` + priorDay + ` < date_trunc('month', span.starts at time zone span.zone)
+			group by 1`
+
 	staff = `
 			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
 				least(sum(a.spend), 9223372036854775807)::bigint as spend, least(sum(a.points), 9223372036854775807)::bigint as points, least(sum(a.stamps), 9223372036854775807)::bigint as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions

@@ -23,32 +23,22 @@ const (
 	select @tenant_id, @day::date, c.*` + ofDay + hours + `
 	) c`
 
-	// Each customer's sale before is found once for both tables. The first sale of all is that of those who weren't there this month yet.
+	// Each customer's sale before, and the first one of all, are found once for both tables.
 	keepVisitsSQL = `
 	with came as materialized (
-		select v.location_id, v.customer_id, extract(hour from loyalty.id_time(v.first_id) at time zone span.zone) as hour,
-			coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, span.zone` + ofDay + visitors + `
-			union all` + visitorsOfLocations + `
-		) v
+		select v.location_id, extract(hour from loyalty.id_time(v.first_id) at time zone span.zone) as hour, ` + priorDay + ` as prior,
+			` + firstDay + ` as first_day` + ofDay + visitors + `
+			union all` + visitorsOfLocations + withFirst + `
 	), cohorts as (
 		insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-		select @tenant_id, @day::date, date_trunc('month', loyalty.id_time(f.id) at time zone c.zone)::date, count(*)
-		from came c
-		cross join lateral (
-			select id
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and customer_id = c.customer_id
-				and status = 'completed'
-			order by id
-			limit 1
-		) f
-		where c.location_id = 0
-			and c.prior < date_trunc('month', @day::date::timestamp)
+		select @tenant_id, @day::date, date_trunc('month', first_day)::date, count(*)
+		from came
+		where location_id = 0
+			and prior < date_trunc('month', @day::date::timestamp)
 		group by 3
 	)
-	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, by_hour)
-	select @tenant_id, @day::date, location_id, prior, count(*), array[
+	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, by_hour)
+	select @tenant_id, @day::date, location_id, prior, count(*), count(*) filter (where prior = first_day), array[
 			count(*) filter (where hour = 0), count(*) filter (where hour = 1), count(*) filter (where hour = 2), count(*) filter (where hour = 3),
 			count(*) filter (where hour = 4), count(*) filter (where hour = 5), count(*) filter (where hour = 6), count(*) filter (where hour = 7),
 			count(*) filter (where hour = 8), count(*) filter (where hour = 9), count(*) filter (where hour = 10), count(*) filter (where hour = 11),

@@ -212,12 +212,13 @@ type figures struct {
 	Points    report.Statement
 	Stamps    report.Statement
 	Earning   report.Earning
+	Visitors  report.Visitors
 }
 
 func (s shop) figures(sel report.Selection) (f figures) {
 	s.T.Helper()
 	r, ctx, by := s.Reports, s.T.Context(), s.By
-	var errs [10]error
+	var errs [11]error
 	f.Summary, errs[0] = r.Summary(ctx, by, sel.Range)
 	f.Compared, errs[1] = r.Compare(ctx, by, sel)
 	f.Overview, errs[2] = r.Overview(ctx, by, sel.Range)
@@ -228,6 +229,7 @@ func (s shop) figures(sel report.Selection) (f figures) {
 	f.Points, errs[7] = r.Points(ctx, by, report.Balances{Range: sel.Range})
 	f.Stamps, errs[8] = r.Points(ctx, by, report.Balances{Range: sel.Range, Unit: new("stamps")})
 	f.Earning, errs[9] = r.Earning(ctx, by, sel)
+	f.Visitors, errs[10] = r.Visitors(ctx, by, sel)
 	s.Check(errors.Join(errs[:]...))
 	return f
 }
@@ -312,6 +314,9 @@ func (l *life) live(days int) {
 	l.count(l.DB.Now(), &job)
 	job.Wait()
 	l.sameEitherWay(l.DB.Now())
+	if got := l.Count("year_counted k join loyalty.days_counted d using (tenant_id) where k.as_of = d.last_day"); got != 1 {
+		l.t.Error("not all years were counted")
+	}
 	if got := l.Count("days_counted where first_day = '-infinity'"); got != 1 {
 		l.t.Error("not all days were counted")
 	}

@@ -20,7 +20,7 @@ func Mark(tx *db.Tx, at time.Time) error {
 }
 
 // Who came on a day follows from the sales before it: so the customer's next sale is marked, too, and the next one at the same location.
-// Was it the first, then it changes from when on they are a customer, in all later months. A voucher counts on its own day what it was
+// Was it the first, then it changes from when on they are a customer, in all later months, and which visit is their second one. A voucher counts on its own day what it was
 // redeemed with.
 const (
 	markVoidSQL = `
@@ -82,6 +82,23 @@ const (
 							and customer_id = s.customer_id
 							and id < s.id
 							and status = 'completed'
+					)
+			) union all (
+				select t.created_at
+				from loyalty.transaction t
+				where t.tenant_id = @tenant_id
+					and t.customer_id = s.customer_id
+					and t.id > s.id
+					and t.status = 'completed'
+					and t.location_id = s.location_id
+					and not exists (
+						select
+						from loyalty.transaction
+						where tenant_id = @tenant_id
+							and customer_id = s.customer_id
+							and id < s.id
+							and status = 'completed'
+							and location_id = s.location_id
 					)
 			)
 		) n`

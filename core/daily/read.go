@@ -108,6 +108,103 @@ const (
 			and (v.prior_id is null or v.prior_id < span.since_id)`
 )
 
+// VisitsOfSpans are the customers of each span by its day and the day of their visit before (-infinity: none): at a @location, or anywhere
+// (0), with those of them for whom that was the first visit of all. Those of a day whose visit before lies before another day add up to how many different customers came from then on.
+const VisitsOfSpans = `
+		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
+		where span.visits_kept
+			and span.hour is null
+		union all` + countedVisits + visitors + withFirst + `
+			where @location::bigint = 0
+			group by 1` + visitsOfPart + `
+		union all` + countedVisits + visitorsOfLocations + withFirst + `
+			where v.location_id = @location
+			group by 1` + visitsOfPart
+
+const (
+	dayOfSpan = `(span.starts at time zone span.zone)::date`
+
+	countedVisits = `
+		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + `, c.prior, c.customers, c.second
+		from span
+		cross join lateral (
+			select ` + priorDay + ` as prior, count(*) as customers, count(*) filter (where ` + priorDay + ` = ` + firstDay + `) as second
+			from (`
+
+	visitsOfPart = visitsNotKept + `
+			or span.hour is not null`
+
+	visitsNotKept = `
+		) c
+		where not span.visits_kept`
+)
+
+// CohortsOfSpans are the customers of each span on their first visit of its month, by the month of their first visit of all.
+const CohortsOfSpans = `
+		select span.part, span.period, span.bucket, d.first_month, d.customers
+		from span
+		join loyalty.day_cohort d on d.tenant_id = @tenant_id and d.day = span.day
+		where span.visits_kept
+		union all
+		select span.part, span.period, span.bucket, c.*
+		from span
+		cross join lateral (` + cohorts + visitsNotKept
+
+// FirstVisitsBefore is how many customers came for the first time, by day, of all days before @before, which begins with @before_id, by
+// the clocks of a @zone: day, customers. It follows "with". The sales of a marked day are among those of a day before it and after it.
+const FirstVisitsBefore = `
+	counted as (
+		select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+			least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
+		from (values (@zone::text)) given (zone)
+		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
+	), marked as materialized (
+		select day, (lpad(to_hex(extract(epoch from (day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
+			(lpad(to_hex(extract(epoch from (day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+		from (
+			select distinct (m.at at time zone @zone)::date as day
+			from counted
+			join loyalty.day_mark m on m.tenant_id = @tenant_id and m.visits and (m.at at time zone @zone)::date between counted.first_day and counted.last_day
+		) m
+	), first_visit as materialized (
+		select d.day, d.customers
+		from counted
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.prior = '-infinity'
+			and d.day between counted.first_day and counted.last_day and d.day < @before::date
+		where not exists (select from marked where marked.day = d.day)
+		union all
+		select (f.created_at at time zone @zone)::date, count(*)
+		from (
+			select min(t.created_at) as created_at
+			from counted
+			join loyalty.transaction t on t.tenant_id = @tenant_id and t.id < counted.first_id and t.status = 'completed'
+			group by t.customer_id
+		) f
+		group by 1
+		union all
+		select (t.created_at at time zone @zone)::date, count(*)
+		from (
+			select next_id as first_id, @before_id::uuid as next_id, null::date as day
+			from counted
+			union all
+			select first_id, least(next_id, @before_id::uuid), day
+			from marked
+		) span
+		join loyalty.transaction t on t.tenant_id = @tenant_id and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
+		where coalesce((t.created_at at time zone @zone)::date = span.day, true)
+			and not exists (
+				select
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = t.customer_id
+					and id < t.id
+					and status = 'completed'
+			)
+		group by 1
+	)`
+
 // FlowsBefore is what changed balances before the day @before, which begins with @before_id, by the clocks of a @zone: unit, amount, below. It
 // follows "with".
 const FlowsBefore = `

@@ -198,6 +198,7 @@ type timetable struct {
 	against *Period
 	spans   []span
 	next    time.Time // the first instant after the range
+	until   time.Time // the first instant after what is compared of the earlier period
 }
 
 func (d days) timetable(step Step, against Against, now time.Time) timetable {
@@ -222,6 +223,7 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 	for i, b := range t.beside {
 		t.add(before, i, b, earlier.From)
 	}
+	t.until = until
 	t.end(until)
 	return t
 }

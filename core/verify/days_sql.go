@@ -70,19 +70,20 @@ const (
 
 	// The days on which a customer came, anywhere and at each location, in order, with the hour of the first sale.
 	dayVisitSQL = daysOf + `
-		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers] as figures
+		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] as figures
 		from loyalty.day_visit
 		union all
-		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior, 'from', h.number - 1), array[h.customers]
+		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior, 'from', h.number - 1), array[h.customers, 0]
 		from loyalty.day_visit v
 		cross join lateral unnest(v.by_hour) with ordinality h (customers, number)
 		where h.customers > 0
 		union all
-		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers]
+		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0]
 		from loyalty.day_cohort` + andCounted + `
-		select v.tenant_id, v.day, k.key, array[count(*)] as figures
+		select v.tenant_id, v.day, k.key, array[count(*), sum(k.second)] as figures
 		from (
-			select tenant_id, day, hour, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key
+			select tenant_id, day, hour, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
+				(row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
 			from (
 				select s.tenant_id, s.customer_id, p.place, s.day, (array_agg(s.hour order by s.id))[1] as hour
 				from sale s
@@ -92,7 +93,7 @@ const (
 				group by s.tenant_id, s.customer_id, p.place, s.day
 			) came
 			union all
-			select tenant_id, min(day), null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id))
+			select tenant_id, min(day), null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0
 			from (
 				select tenant_id, customer_id, day, date_trunc('month', day)::date as month
 				from sale
@@ -101,9 +102,9 @@ const (
 			group by tenant_id, customer_id, month
 		) v
 		cross join lateral (
-			select v.key
+			select v.key, v.second
 			union all
-			select v.key || ' from ' || v.hour
+			select v.key || ' from ' || v.hour, 0
 			where v.hour is not null
 		) k
 		group by 1, 2, 3` + compareDays
@@ -190,4 +191,73 @@ const (
 		where c.merged_into is null
 			and c.imported_at is null
 		group by 1, 2` + compareDays
+
+	// Years are judged when no day of them is to be counted again, and groups when the years are counted up to the last day.
+	yearSQL = `
+	with zone as (
+		select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
+		from loyalty.days_counted d
+		join loyalty.year_counted k on k.tenant_id = d.tenant_id
+		where d.zone <> ''
+			and not exists (
+				select
+				from loyalty.day_mark m
+				where m.tenant_id = d.tenant_id
+					and (m.at at time zone d.zone)::date <= k.as_of
+			)
+	), visit as (
+		select t.tenant_id, t.customer_id, (t.created_at at time zone z.zone)::date as day, sum(t.spend_amount_cents) as spend
+		from loyalty.transaction t
+		join zone z on z.tenant_id = t.tenant_id
+		where t.voided_at is null
+		group by 1, 2, 3
+	), year as materialized (
+		select v.tenant_id, v.customer_id, z.as_of - max(v.day) as since, count(*) as visits, sum(v.spend) as spend
+		from visit v
+		join zone z on z.tenant_id = v.tenant_id and v.day <= z.as_of and z.as_of - v.day < 365
+		group by v.tenant_id, v.customer_id, z.as_of
+	), high as (
+		select z.tenant_id, coalesce(ceil(2 * sum(y.spend) / count(y.spend)), 0) as high
+		from zone z
+		left join year y on y.tenant_id = z.tenant_id
+		where z.grouped
+		group by z.tenant_id
+	), kept as (
+		select y.tenant_id, y.customer_id::text as key, array[z.as_of - y.last_day, y.visits, y.spend] as figures
+		from loyalty.customer_year y
+		join zone z on z.tenant_id = y.tenant_id
+		union all
+		select z.tenant_id, 'high', array[z.high]
+		from zone z
+		where z.grouped
+		union all
+		select g.tenant_id, g.name, array[g.customers, g.spend]
+		from loyalty.year_group g
+		join zone z on z.tenant_id = g.tenant_id and z.grouped
+	), counted as (
+		select tenant_id, customer_id::text as key, array[since, visits, spend] as figures
+		from year
+		union all
+		select tenant_id, 'high', array[high]
+		from high
+		union all
+		select y.tenant_id, n.name, array[count(*), sum(y.spend)]
+		from year y
+		join high h on h.tenant_id = y.tenant_id
+		cross join lateral (
+			select case
+				when y.since >= 60 then case when greatest(y.visits / 6.0, y.spend / nullif(h.high, 0)) >= 1 then 'at_risk' else 'quiet' end
+				when y.visits = 1 then 'new'
+				when y.visits <= 5 then 'promising'
+				when y.spend < h.high then 'regulars'
+				else 'best'
+			end as name
+		) n
+		group by y.tenant_id, n.name
+	), judged as (
+		select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.key, c.key) as id,
+			k.figures::numeric[] is distinct from c.figures::numeric[] as wrong
+		from kept k
+		full join counted c on c.key = k.key and c.tenant_id = k.tenant_id
+	)` + tally
 )

@@ -586,6 +586,8 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every day that was counted has its redemptions", "a voucher too few", "update loyalty.day_coupon set sent = 0 where sent > 0"},
 		{"Every day that was counted has what changed balances", "a point too few", "update loyalty.day_flow set amount = amount - 1"},
 		{"Every day that was counted has what changed balances", "a customer too many", "update loyalty.day_joined set customers = customers + 1"},
+		{"Every customer's year", "a customer who didn't come", "insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend) select tenant_id, id, '2026-01-01', 1, 1 from loyalty.customer"},
+		{"Every customer's year", "a cent above the average", "update loyalty.year_counted set high = high + 1"},
 		{"Invoices are numbered", "a gap", "update loyalty.invoice set number = 2; update loyalty.invoice_counter set last = 2"},
 		{"Invoices are numbered", "more than were issued", "update loyalty.invoice_counter set last = 0"},
 		{"No day of a tenant", "days twice", "update loyalty.billing_period set period_start = '2026-05-31' where period_start = '2026-06-01'"},

@@ -61,6 +61,10 @@ const (
 
 	Reports        = Panel + "/reports"
 	SummaryCSV     = Reports + "/summary.csv"
+	VisitorReport  = Reports + "/visitors"
+	CohortReport   = VisitorReport + "/months" // parts of it as files, without the extension
+	GroupReport    = VisitorReport + "/groups"
+	AudienceReport = VisitorReport + "/list"
 	TopReport      = Reports + "/customers"
 	LocationReport = Reports + "/locations"
 	StaffReport    = Reports + "/staff"
@@ -197,6 +201,12 @@ func CouponVouchers(id core.ID) string { return Coupon(id) + "/vouchers" }
 
 // SendForm is the page that sends a coupon.
 func SendForm(coupon core.ID) string { return Coupon(coupon) + "/send" }
+
+// SendTo is the form that sends a coupon to an audience.
+func SendTo(coupon core.ID, audience string) string { return SendForm(coupon) + "?audience=" + audience }
+
+// Audience lists the customers of an audience.
+func Audience(name string) string { return AudienceReport + "?audience=" + name }
 
 // Send is the page of a send of a coupon.
 func Send(coupon, send core.ID) string { return Coupon(coupon) + "/sends/" + send.String() }

@@ -27,6 +27,7 @@ type SeriesKind string
 const (
 	Line    SeriesKind = "line"
 	Bars    SeriesKind = "bars"
+	Stacked SeriesKind = "stacked" // bars on top of the others
 	Earlier SeriesKind = "earlier" // a dashed grey line: the period to compare with
 )
 

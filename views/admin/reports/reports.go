@@ -23,6 +23,7 @@ type Tab struct {
 // The reports. Redemptions, vouchers, coupons and balances aren't recorded by location.
 var (
 	Summary      = Tab{Label: "Summary", Path: links.Reports, ByPlace: true, Compared: true}
+	Visitors     = Tab{Label: "Customers", Path: links.VisitorReport, ByPlace: true, Compared: true}
 	TopCustomers = Tab{Label: "Top customers", Path: links.TopReport, ByPlace: true}
 	Locations    = Tab{Label: "Locations", Path: links.LocationReport, Compared: true}
 	Staff        = Tab{Label: "Staff", Path: links.StaffReport, ByPlace: true, Compared: true}
@@ -32,7 +33,7 @@ var (
 	Earning      = Tab{Label: "Promotions and levels", Path: links.EarningReport, ByPlace: true, Compared: true}
 	Points       = Tab{Label: "Points", Path: links.PointsReport}
 
-	tabs = []Tab{Summary, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Earning, Points}
+	tabs = []Tab{Summary, Visitors, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Earning, Points}
 )
 
 // file is the path of the report as a file.
