@@ -36,7 +36,8 @@ const (
 
 	RewardsOfSpans = ofSpans + `d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided` + kept + `day_reward` + counted + rewards + notKept
 
-	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount` + kept + `day_coupon` + counted + coupons + notKept
+	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
+			d.spend_once` + kept + `day_coupon` + counted + coupons + notKept
 
 	// Entries are never changed, so a mark doesn't matter.
 	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
