@@ -186,10 +186,10 @@ func (p *desk) couponStatistics() {
 	const all = "?from=2025-01-01"
 	var shown, written []coupon
 	p.open("/reports/coupons" + all).Find("[aria-labelledby=sent-title] tbody tr").Each(func(_ int, row *goquery.Selection) {
-		cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
+		cell := func(n int) float64 { return digits(row.Find("td").Eq(n - 1).Text()) }
 		id := strings.TrimPrefix(row.Find("a").AttrOr("href", ""), "/admin/coupons/")
-		if percent := strconv.FormatFloat(100*rates[id], 'f', 1, 64) + "%"; row.Find("td").Eq(5).Text() != percent {
-			p.t.Errorf("rate of %s is %s, want %s", id, row.Find("td").Eq(5).Text(), percent)
+		if percent := strconv.FormatFloat(100*rates[id], 'f', 1, 64) + "%"; row.Find("td").Eq(4).Text() != percent {
+			p.t.Errorf("rate of %s is %s, want %s", id, row.Find("td").Eq(4).Text(), percent)
 		}
 		shown = append(shown, coupon{id, row.Find("a").Text(), cell(1), cell(3), cell(2), cell(4), rates[id]})
 	})

@@ -353,15 +353,15 @@ func TestCouponReport(t *testing.T) {
 
 	page := owner.Get("/admin/reports/coupons" + week)
 	wants(t, "coupons", rowsOf(page, "[aria-labelledby=coupons-title]"), []string{
-		"=Off | € 18.00 | +100.0% | 1 | € 18.00 | 1 | € 2.00 | € 2.00", "Points <b> | € 18.00 | – | 1 | € 18.00 | 1 | € 0.00 | Not known",
+		"Points <b> | € 18.00 | – | 1 | € 18.00 | 1 | € 0.00 | Not known", "=Off | € 18.00 | +100.0% | 1 | € 18.00 | 1 | € 2.00 | € 2.00",
 		"All coupons | € 18.00 | +100.0% | 1 | € 18.00 | 2 | € 2.00 | € 2.00 1 not known",
 	})
 	wants(t, "beside those without", rowsOf(page, "[aria-labelledby=return-title]"), []string{
-		"With a voucher | € 18.00 | 1 | € 18.00 | € 9.00", "Without a voucher | € 5.00 | 2 | € 10.00 | –",
+		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
 	})
-	wants(t, "sent", rowsOf(page, "[aria-labelledby=sent-title]"), []string{"=Off | 2 | 1 | 1 | 0 | 50.0%", "Points <b> | 4 | 1 | 3 | 0 | 25.0%"})
+	wants(t, "sent", rowsOf(page, "[aria-labelledby=sent-title]"), []string{"Points <b> | 4 | 1 | 3 | 0 | 25.0%", "=Off | 2 | 1 | 1 | 0 | 50.0%", "All coupons | 6 | 2 | 4 | 0 | 33.3%"})
 	wants(t, "figures", page.Texts(".figure-strip .figure-value"), []string{"6", "33.3%", "2", "€ 18.00", "€ 2.00", "€ 2.00"})
-	wants(t, "a coupon leads to itself", page.Links("[aria-labelledby=coupons-title] tbody a"), []string{"/admin/coupons/" + off.ID.String(), "/admin/coupons/" + points.ID.String()})
+	wants(t, "a coupon leads to itself", page.Links("[aria-labelledby=coupons-title] tbody a"), []string{"/admin/coupons/" + points.ID.String(), "/admin/coupons/" + off.ID.String()})
 	wants(t, "steps", page.Texts("#coupon-spend tbody tr")[2:3], []string{"10 Jun € 18.00 € 9.00"})
 	files := page.Links(".page-header a[download]")
 	wants(t, "files", files, []string{
@@ -372,7 +372,7 @@ func TestCouponReport(t *testing.T) {
 		t.Errorf("file: %s", name)
 	}
 	wants(t, "lines", columns(rows, "Coupon", "Vouchers sent", "Pending", "Redemption rate", "Sales", "Spend (EUR)", "Discount (EUR)", "Lowest cost (EUR)", "Vouchers without a known cost", "Earlier spend (EUR)"), []string{
-		"'=Off | 2 | 1 | 0.5 | 1 | 18.00 | 2.00 | 2.00 | 0 | 9.00", "Points <b> | 4 | 3 | 0.25 | 1 | 18.00 | 0.00 | 0.00 | 1 | 0.00",
+		"Points <b> | 4 | 3 | 0.25 | 1 | 18.00 | 0.00 | 0.00 | 1 | 0.00", "'=Off | 2 | 1 | 0.5 | 1 | 18.00 | 2.00 | 2.00 | 0 | 9.00",
 		"All coupons | 6 | 4 | 0.3333 | 1 | 18.00 | 2.00 | 2.00 | 1 | 9.00", "Sales without a voucher |  |  |  | 2 | 10.00 |  |  |  | 0.00",
 	})
 	_, rows = owner.file(files[2])

@@ -12,7 +12,7 @@ import (
 func (v Report) couponFigures(u report.CouponUses) []ui.Figure {
 	now, then := u.Total, u.Previous
 	sent := v.figure(u.Against, "Vouchers sent", now.Sent, then.Sent, format.Number)
-	rate := ui.Figure{Label: "Of these redeemed so far", Value: redemptionRate(now)}
+	rate := ui.Figure{Label: "Of these redeemed", Value: redemptionRate(now)}
 	if u.Against != nil {
 		rate.Against = "No earlier data"
 		if then.Sent > 0 {
@@ -22,7 +22,7 @@ func (v Report) couponFigures(u report.CouponUses) []ui.Figure {
 	discount := v.figure(u.Against, "Discounts", now.DiscountCents, then.DiscountCents, v.Money)
 	cost := ui.Figure{Label: "Cost of coupons", Value: "Not known"}
 	if known, _ := v.knownCost(now.Cost, now.Unpriced); known != "" {
-		cost.Value = known
+		cost.Value = strings.ReplaceAll(known, "\u00a0", "\u202f") // a range breaks between its amounts, not within one
 	}
 	if u.Against != nil {
 		cost.Against = "No earlier data"

@@ -6,7 +6,7 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// rewardFigures are the main figures of rewards. A cost that rises is no fault.
+// rewardFigures are the main figures of rewards. Neither direction of them is good or bad news.
 func (v Report) rewardFigures(r report.RewardUses) []ui.Figure {
 	t := r.Total
 	figures := []ui.Figure{
@@ -21,8 +21,11 @@ func (v Report) rewardFigures(r report.RewardUses) []ui.Figure {
 	if t.CostCents == 0 && t.UnpricedCount > 0 {
 		cost.Value = "Not known"
 	}
-	cost.Plain = true
-	return append(figures, cost)
+	figures = append(figures, cost)
+	for i := range figures {
+		figures[i].Plain = true
+	}
+	return figures
 }
 
 // figure is a key figure, compared if the report is.
