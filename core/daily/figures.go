@@ -212,6 +212,14 @@ const (
 			) v
 			group by v.coupon_id`
 
+	vouchers = `
+			select count(*) as redeemed
+			from loyalty.voucher
+			where tenant_id = @tenant_id
+				and redeemed_at >= span.starts
+				and redeemed_at < span.ends
+				and status = 'redeemed'`
+
 	// atTill begins a condition: a voucher is an item of the checkout of a sale.
 	atTill = ` exists (
 						select

@@ -39,6 +39,9 @@ const (
 	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
 			d.spend_once` + kept + `day_coupon` + counted + coupons + notKept
 
+	// VouchersOfSpans are those of CouponsOfSpans that were redeemed.
+	VouchersOfSpans = ofSpans + `d.redeemed` + kept + `day_coupon` + counted + vouchers + notKept
+
 	// Entries are never changed, so a mark doesn't matter.
 	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
 

@@ -328,7 +328,7 @@ const comparedSQL = daily.Spans + `, came as materialized (` + daily.VisitorsOfS
 		where @location = 0
 		union all
 		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, redeemed, 0, 0, 0
-		from (` + daily.CouponsOfSpans + `
+		from (` + daily.VouchersOfSpans + `
 		) used
 		where @location = 0
 		union all

@@ -131,12 +131,10 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 	t := picked.timetable(picked.step, picked.against, now)
 	var used []couponUseRow
 	var sent []couponSentRow
-	var without []salesWithoutRow
 	var points, stamps []unitCost
 	err = s.together(ctx, by,
 		db.AllInto(&used, couponUseSQL, t.args()),
 		db.AllInto(&sent, couponSentSQL, t.sentArgs(now)),
-		db.AllInto(&without, salesWithoutSQL, t.args()),
 		db.AllInto(&points, costsSQL, db.Args{"unit": ledger.Points}),
 		db.AllInto(&stamps, costsSQL, db.Args{"unit": ledger.Stamps}))
 	if err != nil {
@@ -151,15 +149,6 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 		}
 	}
 	u.Buckets = steps[:len(t.cuts)]
-	for _, row := range without {
-		switch part(row.Part) {
-		case inRange:
-			u.Without = row.SalesWithout
-		case before:
-			u.PreviousWithout = row.SalesWithout
-		case remaining:
-		}
-	}
 	return u, nil
 }
 
@@ -179,6 +168,9 @@ type couponUseRow struct {
 	DiscountCents     int64
 	RewardsCount      int64
 	Unpriced          int64
+
+	WithoutTransactions int64 // of all coupons in a part: other sales
+	WithoutSpend        int64
 }
 
 // couponSentRow is the vouchers of a coupon that were sent in a part.
@@ -191,11 +183,6 @@ type couponSentRow struct {
 	Redeemed int64
 }
 
-type salesWithoutRow struct {
-	Part int64
-	SalesWithout
-}
-
 // count arranges what was sent and used, and adds up the costs of coupons.
 func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[ledger.Unit][]unitCost) {
 	of := map[part]map[core.ID]*CouponUse{inRange: {}, before: {}}
@@ -206,6 +193,7 @@ func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[
 		return of[p][id]
 	}
 	totals := map[part]*CouponUse{inRange: &u.Total, before: &u.Previous}
+	without := map[part]*SalesWithout{inRange: &u.Without, before: &u.PreviousWithout}
 	for _, row := range sent {
 		for _, c := range []*CouponUse{coupon(part(row.Part), row.CouponID, row.Name), totals[part(row.Part)]} {
 			c.Sent, c.SentPending, c.SentRedeemed = plus(c.Sent, row.Sent), plus(c.SentPending, row.Pending), plus(c.SentRedeemed, row.Redeemed)
@@ -218,6 +206,8 @@ func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[
 		c, total := totals[part(*row.Part)], totals[part(*row.Part)]
 		if row.CouponID != nil {
 			c = coupon(part(*row.Part), *row.CouponID, core.OrZero(row.Name))
+		} else {
+			*without[part(*row.Part)] = SalesWithout{row.WithoutTransactions, row.WithoutSpend}
 		}
 		c.Redeemed, c.TransactionsCount, c.SpendTotalCents = row.Redeemed, row.TransactionsCount, row.SpendTotalCents
 		c.DiscountCents, c.RewardsCount = row.DiscountCents, row.RewardsCount
@@ -297,25 +287,37 @@ func (t timetable) sentArgs(now time.Time) db.Args {
 	return db.Args{"parts": parts, "starts": starts, "ends": ends, "now": now}
 }
 
-// A part in all counts each sale once, and so do buckets.
+// A part in all counts each sale once, and so do buckets. What isn't a coupon's is all sales.
 const couponUseSQL = daily.Spans + `, used as (
 		select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
 			case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
 			case when grouping(coupon_id) = 0 then sum(spend) else sum(spend_once) end as spend,
-			sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced
-		from (` + daily.CouponsOfSpans + `
+			sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced,
+			sum(sales) - sum(transactions_once) as without_transactions, sum(sales_spend) - sum(spend_once) as without_spend
+		from (
+			select *, 0 as sales, 0 as sales_spend
+			from (` + daily.CouponsOfSpans + `
+			) u
+			union all
+			select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
+			from (` + daily.SalesOfSpans + `
+			) s
+			where part in (1, 2)
 		) u
 		group by grouping sets ((part), (part, coupon_id), (period, bucket))
+		having grouping(coupon_id) = 1
+			or coupon_id is not null and part in (1, 2) and (sum(redeemed) > 0 or sum(transactions) > 0)
 	)
 	select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
 		u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
 		least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
-		u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced
+		u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
+		least(u.without_spend, 9223372036854775807)::bigint as without_spend
 	from used u
 	left join loyalty.coupon c on c.tenant_id = @tenant_id and c.id = u.coupon_id
 	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = c.benefit_reward_id
 	where u.part is null
-		or u.part in (1, 2) and (u.coupon_id is null or u.redeemed > 0 or u.transactions > 0)`
+		or u.part in (1, 2)`
 
 // A send creates all of its vouchers when it is evaluated.
 const couponSentSQL = `
@@ -327,17 +329,3 @@ const couponSentSQL = `
 		group by p.part, s.coupon_id
 	) v
 	join loyalty.coupon c on c.tenant_id = @tenant_id and c.id = v.coupon_id`
-
-const salesWithoutSQL = daily.Spans + `
-	select part, sum(transactions)::bigint as transactions_count, least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
-	from (
-		select part, transactions, spend
-		from (` + daily.SalesOfSpans + `
-		) sold
-		union all
-		select part, -transactions_once, -spend_once
-		from (` + daily.CouponsOfSpans + `
-		) used
-	) s
-	where part in (1, 2)
-	group by part`

@@ -353,6 +353,30 @@ func sentTo(sent map[string]map[core.ID]int64, c core.ID) (n int64) {
 	return n
 }
 
+// What an earlier build changes, or an operator by hand, marks the days of vouchers and their sales by triggers.
+func TestVouchersChangedByHand(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t), "Europe/Stockholm")
+	monday, tuesday, seen := s.on("2026-06-01 12:00:00"), s.on("2026-06-02 12:00:00"), s.on("2026-06-05 12:00:00")
+	anna := monday.Customer()
+	c := monday.off("Ten percent", coupon.Percent, 10)
+	sold, voucher := monday.Sale(anna.ID, s.purchase, 700), monday.send(c)[0]
+	tuesday.redeemWith(voucher, sold.ID)
+	s.Check(seen.Days.Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+	days := s.selection(t, "2026-06-01", "2026-06-02")
+	sales := func() int64 {
+		t.Helper()
+		return seen.couponUse(days).Total.TransactionsCount
+	}
+	same(t, "counted", sales(), 1)
+	s.Exec("update loyalty.voucher set transaction_id = null where tenant_id = $1 and id = $2", s.By.Tenant.ID, voucher)
+	same(t, "without its sale", sales(), 0)
+	s.Check(seen.Days.Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+	s.Exec("update loyalty.voucher set transaction_id = $3 where tenant_id = $1 and id = $2", s.By.Tenant.ID, voucher, sold.ID)
+	same(t, "with it again", sales(), 1)
+	s.Verify()
+}
+
 // Sums saturate, so that no record can break a report.
 func TestCostsSaturate(t *testing.T) {
 	t.Parallel()

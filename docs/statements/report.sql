@@ -296,8 +296,7 @@ prepare comparedSQL as
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, redeemed, 0, 0, 0
     from (
-      select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
-      d.spend_once
+      select span.part, span.period, span.bucket, d.redeemed
       from span
       join loyalty.day_coupon d on d.tenant_id = $12 and d.day = span.day
       where span.kept
@@ -305,79 +304,12 @@ prepare comparedSQL as
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
-        with recursive used as (
-          select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
-          v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
-          from loyalty.voucher v
-          join loyalty.transaction t on t.tenant_id = $12 and t.id = v.transaction_id and t.status = 'completed'
-          join loyalty.coupon k on k.tenant_id = $12 and k.id = v.coupon_id
-          where v.tenant_id = $12
-          and v.transaction_id >= span.first_id
-          and v.transaction_id < span.next_id
-        ), taken as (
-          select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
-          count(*) over (partition by u.sale_id) as places
-          from used u
-          where u.benefit_type in ('percent', 'amount')
-          and exists (
-            select
-            from loyalty.checkout_item
-            where tenant_id = $12
-              and checkout_id = u.sale_id
-              and voucher_id = u.id
-          )
-        ), bill as (
-          select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
-          from taken
-          where place = 1
-          union all
-          select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
-          from bill b
-          join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
-          cross join lateral (
-            select greatest(least(case when t.place = t.places then b.remains - t.spend
-                when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
-                else t.benefit_value end, b.remains), 0) as off
-          ) o
-        )
-        select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
-        sum(v.spend) as spend, sum(v.discount) as discount, sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
-        sum(v.transactions_once)::bigint as transactions_once, sum(v.spend_once) as spend_once
-        from (
-          select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
-          0 as transactions_once, 0::numeric as spend_once
-          from loyalty.voucher
-          where tenant_id = $12
-          and id >= span.first_id
-          and id < span.next_id
-          group by coupon_id
-          union all
-          select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
-              select
-              from loyalty.checkout_item
-              where tenant_id = $12
-              and checkout_id = u.transaction_id
-              and voucher_id = u.id
-            )), 0, 0
-          from loyalty.voucher u
-          join loyalty.coupon k on k.tenant_id = $12 and k.id = u.coupon_id
-          left join loyalty.redemption r on r.tenant_id = $12 and r.id = u.redemption_id and r.status <> 'voided'
-          where u.tenant_id = $12
-          and u.redeemed_at >= span.starts
-          and u.redeemed_at < span.ends
-          and u.status = 'redeemed'
-          group by u.coupon_id
-          union all
-          select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
-          from (select distinct coupon_id, sale_id, spend, first from used) sold
-          group by coupon_id
-          union all
-          select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
-          from bill
-          where place > 0
-          group by coupon_id
-        ) v
-        group by v.coupon_id
+        select count(*) as redeemed
+        from loyalty.voucher
+        where tenant_id = $12
+        and redeemed_at >= span.starts
+        and redeemed_at < span.ends
+        and status = 'redeemed'
       ) c
       where span.kept is not true
     ) used
@@ -490,104 +422,150 @@ prepare couponUseSQL as
     select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
       case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
       case when grouping(coupon_id) = 0 then sum(spend) else sum(spend_once) end as spend,
-      sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced
+      sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced,
+      sum(sales) - sum(transactions_once) as without_transactions, sum(sales_spend) - sum(spend_once) as without_spend
     from (
-      select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
-      d.spend_once
-      from span
-      join loyalty.day_coupon d on d.tenant_id = $12 and d.day = span.day
-      where span.kept
-      union all
-      select span.part, span.period, span.bucket, c.*
-      from span
-      cross join lateral (
-        with recursive used as (
-          select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
-          v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
-          from loyalty.voucher v
-          join loyalty.transaction t on t.tenant_id = $12 and t.id = v.transaction_id and t.status = 'completed'
-          join loyalty.coupon k on k.tenant_id = $12 and k.id = v.coupon_id
-          where v.tenant_id = $12
-          and v.transaction_id >= span.first_id
-          and v.transaction_id < span.next_id
-        ), taken as (
-          select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
-          count(*) over (partition by u.sale_id) as places
-          from used u
-          where u.benefit_type in ('percent', 'amount')
-          and exists (
-            select
-            from loyalty.checkout_item
-            where tenant_id = $12
-              and checkout_id = u.sale_id
-              and voucher_id = u.id
-          )
-        ), bill as (
-          select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
-          from taken
-          where place = 1
-          union all
-          select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
-          from bill b
-          join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
-          cross join lateral (
-            select greatest(least(case when t.place = t.places then b.remains - t.spend
-                when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
-                else t.benefit_value end, b.remains), 0) as off
-          ) o
-        )
-        select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
-        sum(v.spend) as spend, sum(v.discount) as discount, sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
-        sum(v.transactions_once)::bigint as transactions_once, sum(v.spend_once) as spend_once
-        from (
-          select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
-          0 as transactions_once, 0::numeric as spend_once
-          from loyalty.voucher
-          where tenant_id = $12
-          and id >= span.first_id
-          and id < span.next_id
-          group by coupon_id
-          union all
-          select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
+      select *, 0 as sales, 0 as sales_spend
+      from (
+        select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
+        d.spend_once
+        from span
+        join loyalty.day_coupon d on d.tenant_id = $12 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          with recursive used as (
+            select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
+            v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
+            from loyalty.voucher v
+            join loyalty.transaction t on t.tenant_id = $12 and t.id = v.transaction_id and t.status = 'completed'
+            join loyalty.coupon k on k.tenant_id = $12 and k.id = v.coupon_id
+            where v.tenant_id = $12
+            and v.transaction_id >= span.first_id
+            and v.transaction_id < span.next_id
+          ), taken as (
+            select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
+            count(*) over (partition by u.sale_id) as places
+            from used u
+            where u.benefit_type in ('percent', 'amount')
+            and exists (
               select
               from loyalty.checkout_item
               where tenant_id = $12
-              and checkout_id = u.transaction_id
+              and checkout_id = u.sale_id
               and voucher_id = u.id
-            )), 0, 0
-          from loyalty.voucher u
-          join loyalty.coupon k on k.tenant_id = $12 and k.id = u.coupon_id
-          left join loyalty.redemption r on r.tenant_id = $12 and r.id = u.redemption_id and r.status <> 'voided'
-          where u.tenant_id = $12
-          and u.redeemed_at >= span.starts
-          and u.redeemed_at < span.ends
-          and u.status = 'redeemed'
-          group by u.coupon_id
-          union all
-          select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
-          from (select distinct coupon_id, sale_id, spend, first from used) sold
-          group by coupon_id
-          union all
-          select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
-          from bill
-          where place > 0
-          group by coupon_id
-        ) v
-        group by v.coupon_id
-      ) c
-      where span.kept is not true
+            )
+          ), bill as (
+            select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
+            from taken
+            where place = 1
+            union all
+            select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
+            from bill b
+            join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
+            cross join lateral (
+              select greatest(least(case when t.place = t.places then b.remains - t.spend
+                  when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
+                  else t.benefit_value end, b.remains), 0) as off
+            ) o
+          )
+          select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
+          sum(v.spend) as spend, sum(v.discount) as discount, sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
+          sum(v.transactions_once)::bigint as transactions_once, sum(v.spend_once) as spend_once
+          from (
+            select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
+            0 as transactions_once, 0::numeric as spend_once
+            from loyalty.voucher
+            where tenant_id = $12
+            and id >= span.first_id
+            and id < span.next_id
+            group by coupon_id
+            union all
+            select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
+                select
+                from loyalty.checkout_item
+                where tenant_id = $12
+                and checkout_id = u.transaction_id
+                and voucher_id = u.id
+              )), 0, 0
+            from loyalty.voucher u
+            join loyalty.coupon k on k.tenant_id = $12 and k.id = u.coupon_id
+            left join loyalty.redemption r on r.tenant_id = $12 and r.id = u.redemption_id and r.status <> 'voided'
+            where u.tenant_id = $12
+            and u.redeemed_at >= span.starts
+            and u.redeemed_at < span.ends
+            and u.status = 'redeemed'
+            group by u.coupon_id
+            union all
+            select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
+            from (select distinct coupon_id, sale_id, spend, first from used) sold
+            group by coupon_id
+            union all
+            select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
+            from bill
+            where place > 0
+            group by coupon_id
+          ) v
+          group by v.coupon_id
+        ) c
+        where span.kept is not true
+      ) u
+      union all
+      select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
+      from (
+        select span.part, span.period, span.bucket, d.location_id, d.transaction_type_id, d.source, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed,
+        d.refunds, d.refunded, d.points_refunded
+        from span
+        join loyalty.day_sales d on d.tenant_id = $12 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          select coalesce(t.location_id, 0) as location_id, t.transaction_type_id, t.source,
+          count(*) filter (where t.status = 'completed') as transactions,
+          coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0) as spend,
+          coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0) as points,
+          coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0) as stamps,
+          count(*) filter (where t.status = 'voided') as voided,
+          coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0) as reversed,
+          coalesce(sum(r.refunds), 0)::bigint as refunds,
+          coalesce(sum(r.refunded), 0) as refunded,
+          coalesce(sum(r.points_refunded), 0) as points_refunded
+          from loyalty.transaction t
+          left join (
+            select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
+            from loyalty.refund
+            where tenant_id = $12
+            and transaction_id >= span.first_id
+            and transaction_id < span.next_id
+            group by transaction_id
+          ) r on r.transaction_id = t.id and t.status = 'completed'
+          where t.tenant_id = $12
+          and t.id >= span.first_id
+          and t.id < span.next_id
+          group by coalesce(t.location_id, 0), t.transaction_type_id, t.source
+        ) c
+        where span.kept is not true
+      ) s
+      where part in (1, 2)
     ) u
     group by grouping sets ((part), (part, coupon_id), (period, bucket))
+    having grouping(coupon_id) = 1
+      or coupon_id is not null and part in (1, 2) and (sum(redeemed) > 0 or sum(transactions) > 0)
   )
   select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
     u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
     least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
-    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced
+    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
+    least(u.without_spend, 9223372036854775807)::bigint as without_spend
   from used u
   left join loyalty.coupon c on c.tenant_id = $12 and c.id = u.coupon_id
   left join loyalty.reward r on r.tenant_id = $12 and r.id = c.benefit_reward_id
   where u.part is null
-    or u.part in (1, 2) and (u.coupon_id is null or u.redeemed > 0 or u.transactions > 0);
+    or u.part in (1, 2);
 
 -- couponSentSQL (core/report/coupon.go): A send creates all of its vouchers when it is evaluated.
 -- $1=now $2=parts $3=starts $4=ends $5=tenant_id
@@ -603,155 +581,6 @@ prepare couponSentSQL as
     group by p.part, s.coupon_id
   ) v
   join loyalty.coupon c on c.tenant_id = $5 and c.id = v.coupon_id;
-
--- salesWithoutSQL (core/report/coupon.go), for CouponUse: CouponUse returns what coupons brought and cost.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
--- $12=tenant_id
-prepare salesWithoutSQL as
-  with span as materialized (
-    select s.*, $1::text as zone, s.day between c.first_day and c.last_day and m.at is null as kept,
-      s.day between c.first_day and c.last_day and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::timestamptz[], $7::timestamptz[],
-      $8::uuid[], $9::uuid[], $10::date[], $11::uuid[]) as s (part, period, bucket, day, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $12 and c.zone = $1
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $12
-        and at >= s.starts
-        and at < s.ends
-    ) m on true
-  )
-  select part, sum(transactions)::bigint as transactions_count, least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
-  from (
-    select part, transactions, spend
-    from (
-      select span.part, span.period, span.bucket, d.location_id, d.transaction_type_id, d.source, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed,
-      d.refunds, d.refunded, d.points_refunded
-      from span
-      join loyalty.day_sales d on d.tenant_id = $12 and d.day = span.day
-      where span.kept
-      union all
-      select span.part, span.period, span.bucket, c.*
-      from span
-      cross join lateral (
-        select coalesce(t.location_id, 0) as location_id, t.transaction_type_id, t.source,
-        count(*) filter (where t.status = 'completed') as transactions,
-        coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0) as spend,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0) as points,
-        coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0) as stamps,
-        count(*) filter (where t.status = 'voided') as voided,
-        coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0) as reversed,
-        coalesce(sum(r.refunds), 0)::bigint as refunds,
-        coalesce(sum(r.refunded), 0) as refunded,
-        coalesce(sum(r.points_refunded), 0) as points_refunded
-        from loyalty.transaction t
-        left join (
-          select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
-          from loyalty.refund
-          where tenant_id = $12
-          and transaction_id >= span.first_id
-          and transaction_id < span.next_id
-          group by transaction_id
-        ) r on r.transaction_id = t.id and t.status = 'completed'
-        where t.tenant_id = $12
-        and t.id >= span.first_id
-        and t.id < span.next_id
-        group by coalesce(t.location_id, 0), t.transaction_type_id, t.source
-      ) c
-      where span.kept is not true
-    ) sold
-    union all
-    select part, -transactions_once, -spend_once
-    from (
-      select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
-      d.spend_once
-      from span
-      join loyalty.day_coupon d on d.tenant_id = $12 and d.day = span.day
-      where span.kept
-      union all
-      select span.part, span.period, span.bucket, c.*
-      from span
-      cross join lateral (
-        with recursive used as (
-          select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
-          v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
-          from loyalty.voucher v
-          join loyalty.transaction t on t.tenant_id = $12 and t.id = v.transaction_id and t.status = 'completed'
-          join loyalty.coupon k on k.tenant_id = $12 and k.id = v.coupon_id
-          where v.tenant_id = $12
-          and v.transaction_id >= span.first_id
-          and v.transaction_id < span.next_id
-        ), taken as (
-          select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
-          count(*) over (partition by u.sale_id) as places
-          from used u
-          where u.benefit_type in ('percent', 'amount')
-          and exists (
-            select
-            from loyalty.checkout_item
-            where tenant_id = $12
-              and checkout_id = u.sale_id
-              and voucher_id = u.id
-          )
-        ), bill as (
-          select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
-          from taken
-          where place = 1
-          union all
-          select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
-          from bill b
-          join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
-          cross join lateral (
-            select greatest(least(case when t.place = t.places then b.remains - t.spend
-                when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
-                else t.benefit_value end, b.remains), 0) as off
-          ) o
-        )
-        select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
-        sum(v.spend) as spend, sum(v.discount) as discount, sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
-        sum(v.transactions_once)::bigint as transactions_once, sum(v.spend_once) as spend_once
-        from (
-          select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
-          0 as transactions_once, 0::numeric as spend_once
-          from loyalty.voucher
-          where tenant_id = $12
-          and id >= span.first_id
-          and id < span.next_id
-          group by coupon_id
-          union all
-          select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
-              select
-              from loyalty.checkout_item
-              where tenant_id = $12
-              and checkout_id = u.transaction_id
-              and voucher_id = u.id
-            )), 0, 0
-          from loyalty.voucher u
-          join loyalty.coupon k on k.tenant_id = $12 and k.id = u.coupon_id
-          left join loyalty.redemption r on r.tenant_id = $12 and r.id = u.redemption_id and r.status <> 'voided'
-          where u.tenant_id = $12
-          and u.redeemed_at >= span.starts
-          and u.redeemed_at < span.ends
-          and u.status = 'redeemed'
-          group by u.coupon_id
-          union all
-          select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
-          from (select distinct coupon_id, sale_id, spend, first from used) sold
-          group by coupon_id
-          union all
-          select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
-          from bill
-          where place > 0
-          group by coupon_id
-        ) v
-        group by v.coupon_id
-      ) c
-      where span.kept is not true
-    ) used
-  ) s
-  where part in (1, 2)
-  group by part;
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
 -- $1=zone $2=parts $3=periods $4=buckets $5=days $6=starts $7=ends $8=first_ids $9=next_ids $10=since $11=since_ids
