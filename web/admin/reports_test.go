@@ -330,7 +330,7 @@ func (m *market) checkout(when string, to core.ID, cents int64, vouchers ...core
 	m.Check(err)
 }
 
-// What coupons brought and cost, beside sales without a voucher, and what became of the vouchers that were sent.
+// What coupons brought and cost, beside sales without a voucher, and the vouchers sent, by status.
 func TestCouponReport(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)

@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// CouponsPage shows what coupons brought and cost, and what became of the vouchers that were sent.
+// CouponsPage shows what coupons brought and cost, and the vouchers sent, by status.
 func CouponsPage(v Report, u report.CouponUses) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -615,7 +615,7 @@ func couponCells(v Report, u report.CouponUses, c report.CouponUse) templ.Compon
 	})
 }
 
-// sentTable is what became of the vouchers that were sent in the range.
+// sentTable shows the vouchers sent in the range, by status.
 func sentTable(u report.CouponUses) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
