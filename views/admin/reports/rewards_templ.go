@@ -211,7 +211,7 @@ func RewardsPage(v Report, r report.RewardUses) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = breakdownTable("Rewards").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = breakdownTable("Table by reward").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
