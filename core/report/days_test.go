@@ -31,7 +31,6 @@ type life struct {
 	rng     *rand.Rand
 	places  []*int64
 	coupons []coupon.Coupon
-	first   time.Time // its first day
 
 	mu          sync.Mutex
 	customers   []core.ID

@@ -55,15 +55,10 @@ func (v Report) knownCost(c report.Cost, unpriced int64) (cost, missing string) 
 
 // notInCost says how many of something have no known cost.
 func notInCost(n, of int64, one, many string) string {
-	switch {
-	case n == of && n == 1:
-		return "The cost of this " + one + " isn’t known."
-	case n == of:
-		return "The cost of these " + many + " isn’t known."
-	case n == 1:
-		return "The cost of 1 " + one + " isn’t known, so it isn’t counted."
+	if n < of {
+		return "The cost of " + format.Count(n, one, many) + " isn’t known, so it isn’t counted."
 	}
-	return "The cost of " + format.Count(n, one, many) + " isn’t known, so it isn’t counted."
+	return "The cost of " + format.Noun(n, "this "+one, "these "+many) + " isn’t known."
 }
 
 // rewardCostChart shows what rewards cost in each step.

@@ -72,8 +72,10 @@ func (h *Handlers) couponFile(c echo.Context) (panel.ExportFile, error) {
 			if err := row(cells("", "All coupons", u.Total)...); err != nil {
 				return err
 			}
-			without := []any{"", "Sales without a voucher", "", "", "", "", "", "", u.Without.TransactionsCount, money(u.Without.SpendTotalCents),
-				perSale(u.Without.SpendTotalCents, u.Without.TransactionsCount), "", "", "", "", "", "", ""}
+			without := []any{
+				"", "Sales without a voucher", "", "", "", "", "", "", u.Without.TransactionsCount, money(u.Without.SpendTotalCents),
+				perSale(u.Without.SpendTotalCents, u.Without.TransactionsCount), "", "", "", "", "", "", "",
+			}
 			return row(comparedCells(u.Against, without, money(u.PreviousWithout.SpendTotalCents))...)
 		},
 	}, nil
