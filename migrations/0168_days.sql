@@ -136,9 +136,13 @@ create table loyalty.day_coupon (
 	coupon_id uuid not null,
 	sent bigint not null, -- vouchers
 	redeemed bigint not null,
-	transactions bigint not null, -- completed sales that vouchers of the coupon were redeemed with on the day
+	transactions bigint not null, -- completed sales of the day that vouchers were redeemed with, on any day
 	spend bigint not null, -- of these
 	discount bigint not null, -- that they were given
+	granted bigint not null, -- rewards by vouchers of the day, not voided
+	unpriced bigint not null, -- vouchers of the day whose discount isn't recorded
+	transactions_once bigint not null, -- without those that another coupon counts
+	spend_once bigint not null, -- likewise
 	primary key (tenant_id, day, coupon_id)
 );
 select loyalty.wall('loyalty.day_coupon');
@@ -212,6 +216,20 @@ begin
 end;
 $$;
 
+-- A sale counts for the coupons of its vouchers.
+create function loyalty.mark_sale_of_voucher() returns trigger
+	language plpgsql
+as $$
+begin
+	insert into loyalty.day_mark (tenant_id, at, id, visits)
+	select t.tenant_id, t.created_at, loyalty.new_ulid(clock_timestamp()), false
+	from loyalty.transaction t
+	where t.tenant_id = old.tenant_id
+		and t.id in (old.transaction_id, new.transaction_id);
+	return null;
+end;
+$$;
+
 do $$
 declare
 	by_hand constant text := 'coalesce(current_setting(''app.marks_days'', true), '''') = ''''';
@@ -229,6 +247,9 @@ begin
 		execute 'create trigger mark_day after update of redeemed_at on loyalty.voucher
 			for each row when (old.redeemed_at is not null and new.redeemed_at is distinct from old.redeemed_at and ' || by_hand || ')
 			execute function loyalty.mark_day(''redeemed_at'')';
+		execute 'create trigger mark_sale after update of transaction_id on loyalty.voucher
+			for each row when (new.transaction_id is distinct from old.transaction_id and ' || by_hand || ')
+			execute function loyalty.mark_sale_of_voucher()';
 		execute 'create trigger mark_day after update of merged_into on loyalty.customer
 			for each row when ((old.merged_into is null) <> (new.merged_into is null) and ' || by_hand || ')
 			execute function loyalty.mark_day(''created_at'')';

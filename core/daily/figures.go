@@ -166,29 +166,93 @@ const (
 				and id < span.next_id
 			group by reward_id, points_spent = 0 and stamps_spent = 0`
 
-	// A sale counts once for each coupon of which it had vouchers.
+	// Vouchers count on the days on which they were sent and redeemed, sales on their own. A sale counts for each coupon of which it had
+	// vouchers, and once for the first of these.
+	//
+	// The till takes discounts off in the order of coupon.BillFor. The last one took off the rest, so they add up to what is recorded with the
+	// sale. What a voucher took off that wasn't redeemed at the till together with its sale isn't known.
 	coupons = `
-			select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, count(t.id) as transactions,
-				least(coalesce(sum(t.spend_amount_cents), 0), 9223372036854775807)::bigint as spend,
-				least(coalesce(sum(t.discount_cents), 0), 9223372036854775807)::bigint as discount
+			with recursive used as (
+				select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
+					v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
+				from loyalty.voucher v
+				join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = v.transaction_id and t.status = 'completed'
+				join loyalty.coupon k on k.tenant_id = @tenant_id and k.id = v.coupon_id
+				where v.tenant_id = @tenant_id
+					and v.transaction_id >= span.first_id
+					and v.transaction_id < span.next_id
+			), taken as (
+				select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
+					count(*) over (partition by u.sale_id) as places
+				from used u
+				where u.benefit_type in ('percent', 'amount')
+					and` + atTill + `u.sale_id
+							and voucher_id = u.id
+					)
+			), bill as (
+				select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
+				from taken
+				where place = 1
+				union all
+				select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
+				from bill b
+				join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
+				cross join lateral (
+					select greatest(least(case when t.place = t.places then b.remains - t.spend
+						when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
+						else t.benefit_value end, b.remains), 0) as off
+				) o
+			)
+			select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
+				least(sum(v.spend), 9223372036854775807)::bigint as spend, least(sum(v.discount), 9223372036854775807)::bigint as discount,
+				 sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
+				sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once
 			from (
-				select coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
+				select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
+					0 as transactions_once, 0::numeric as spend_once
 				from loyalty.voucher
 				where tenant_id = @tenant_id
 					and id >= span.first_id
 					and id < span.next_id
 				group by coupon_id
 				union all
-				select coupon_id, transaction_id, 0, count(*)
-				from loyalty.voucher
-				where tenant_id = @tenant_id
-					and redeemed_at >= span.starts
-					and redeemed_at < span.ends
-					and status = 'redeemed'
-				group by coupon_id, transaction_id
+				select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not` + atTill + `u.transaction_id
+							and voucher_id = u.id
+					)), 0, 0
+				from loyalty.voucher u
+				join loyalty.coupon k on k.tenant_id = @tenant_id and k.id = u.coupon_id
+				left join loyalty.redemption r on r.tenant_id = @tenant_id and r.id = u.redemption_id and r.status <> 'voided'
+				where u.tenant_id = @tenant_id
+					and u.redeemed_at >= span.starts
+					and u.redeemed_at < span.ends
+					and u.status = 'redeemed'
+				group by u.coupon_id
+				union all
+				select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
+				from (select distinct coupon_id, sale_id, spend, first from used) sold
+				group by coupon_id
+				union all
+				select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
+				from bill
+				where place > 0
+				group by coupon_id
 			) v
-			left join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = v.transaction_id and t.status = 'completed'
 			group by v.coupon_id`
+
+	vouchers = `
+			select count(*) as redeemed
+			from loyalty.voucher
+			where tenant_id = @tenant_id
+				and redeemed_at >= span.starts
+				and redeemed_at < span.ends
+				and status = 'redeemed'`
+
+	// atTill begins a condition: a voucher is an item of the checkout of a sale.
+	atTill = ` exists (
+						select
+						from loyalty.checkout_item
+						where tenant_id = @tenant_id
+							and checkout_id = `
 
 	flows = `
 			select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below

@@ -66,7 +66,8 @@ const (
 	) c`
 
 	keepCouponsSQL = `
-	insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount)
+	insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once,
+		spend_once)
 	select @tenant_id, @day::date, c.*` + ofDay + coupons + `
 	) c`
 

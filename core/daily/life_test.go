@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
 )
 
 var lifetime = flag.Duration("lifetime", 0, "how long TestDaysAreExact goes on; by default a few seconds")
@@ -32,11 +33,10 @@ type life struct {
 	coffee   transaction.Type // a stamp
 	espresso core.ID          // for 10 points
 
-	t      *testing.T
-	rng    *rand.Rand
-	places []*int64
-	coupon coupon.Coupon
-	first  time.Time // its first day
+	t       *testing.T
+	rng     *rand.Rand
+	places  []*int64
+	coupons []coupon.Coupon
 
 	mu          sync.Mutex
 	customers   []core.ID
@@ -56,7 +56,17 @@ func newLife(t *testing.T, seed uint64) *life {
 		l.Check(err)
 		l.places = append(l.places, &made.ID)
 	}
-	l.coupon = tenPercent(l.shop)
+	off := func(name string, kind coupon.BenefitType, value int64) coupon.Coupon {
+		return l.Coupon(coupon.New{Name: name, BenefitType: string(kind), BenefitValue: &value, MaxPerCustomer: new(int64(9))})
+	}
+	gift := func(name string, reward core.ID) coupon.Coupon {
+		return l.Coupon(coupon.New{Name: name, BenefitType: string(coupon.Reward), BenefitRewardID: &reward, MaxPerCustomer: new(int64(9))})
+	}
+	mug := l.AddReward(reward.New{Name: "Mug", PointsCost: new(int64(70)), CostCents: new(int64(325))})
+	l.coupons = []coupon.Coupon{
+		off("Ten percent", coupon.Percent, 10), off("A third", coupon.Percent, 33), off("Three off", coupon.Amount, 300), off("Points", coupon.Points, 7),
+		gift("A mug", mug), gift("An espresso", l.espresso),
+	}
 	return l
 }
 
@@ -147,7 +157,7 @@ func (l *life) happen(at time.Time) error {
 		}
 	case n < 34:
 		if who, ok := chosen(l, &l.customers, false); ok {
-			sent, err := s.Coupons.Send(ctx, s.By, l.coupon.ID, coupon.Send{
+			sent, err := s.Coupons.Send(ctx, s.By, l.coupons[l.random(len(l.coupons))].ID, coupon.Send{
 				Segment: coupon.Manual, Customers: []string{who.String()}, FormKey: core.NewID(at).String(),
 			})
 			if err != nil {
@@ -160,12 +170,20 @@ func (l *life) happen(at time.Time) error {
 				add(l, &l.vouchers, id)
 			}
 		}
-	case n < 36:
+	case n < 35:
 		if id, ok := chosen(l, &l.vouchers, true); ok {
-			if _, err := core.Result(s.Coupons.Redeem(ctx, s.By, id, nil)); err != nil {
+			var with *core.ID
+			if sale, found := l.saleOf(id); found && l.random(4) > 0 {
+				with = &sale
+			}
+			if _, err := core.Result(s.Coupons.RedeemWith(ctx, s.By, id, with, nil, nil)); err != nil {
 				return err
 			}
 			add(l, &l.redeemed, id)
+		}
+	case n < 36:
+		if id, ok := chosen(l, &l.vouchers, true); ok {
+			return s.checkOut(ctx, l, id)
 		}
 	case n < 37:
 		if id, ok := chosen(l, &l.redeemed, true); ok {
@@ -181,6 +199,32 @@ func (l *life) happen(at time.Time) error {
 		}
 	}
 	return nil
+}
+
+// saleOf returns the latest sale of a voucher's customer, on whatever day it was.
+func (l *life) saleOf(voucher core.ID) (sale core.ID, found bool) {
+	ids := shoptest.QueryAll[core.ID](l.Shop, `select t.id from loyalty.voucher v join loyalty.transaction t on t.tenant_id = v.tenant_id and t.customer_id = v.customer_id
+		where v.tenant_id = $1 and v.id = $2 and t.status = 'completed' order by t.id desc limit 1`, l.By.Tenant.ID, voucher)
+	if len(ids) == 0 {
+		return sale, false
+	}
+	return ids[0], true
+}
+
+// checkOut redeems a voucher and some others of its customer at the till, with a sale or without. Some are undone.
+func (s shop) checkOut(ctx context.Context, l *life, voucher core.ID) error {
+	held := shoptest.QueryAll[core.ID](s.Shop, `select o.id from loyalty.voucher v join loyalty.voucher o on o.tenant_id = v.tenant_id and o.customer_id = v.customer_id
+		where v.tenant_id = $1 and v.id = $2 and o.status = 'pending' order by o.id limit 4`, s.By.Tenant.ID, voucher)
+	who := shoptest.Query[core.ID](s.Shop, "select customer_id from loyalty.voucher where tenant_id = $1 and id = $2", s.By.Tenant.ID, voucher)
+	bought := walkin.Sale{CustomerID: who, Vouchers: held, LocationID: l.places[l.random(len(l.places))]}
+	if l.random(5) > 0 {
+		bought.Sold = &transaction.Sale{TransactionTypeID: s.purchase.ID, SpendAmountCents: int64(l.random(2_000))}
+	}
+	receipt, err := core.Result(s.Walkins.Complete(ctx, s.By, "till", bought, nil, nil))
+	if err == nil && l.random(4) == 0 {
+		err = s.Walkins.Undo(ctx, s.By, receipt.ID)
+	}
+	return err
 }
 
 // count counts days as two processes that know nothing of each other, of which one may be killed.
@@ -208,7 +252,8 @@ type figures struct {
 	Hours     report.Hours
 	Locations report.Breakdown[report.LocationSales]
 	Staff     report.Breakdown[report.StaffSales]
-	Rewards   report.Breakdown[report.RewardUse]
+	Rewards   report.RewardUses
+	Coupons   report.CouponUses
 	Points    report.Statement
 	Stamps    report.Statement
 	Earning   report.Earning
@@ -218,7 +263,7 @@ type figures struct {
 func (s shop) figures(sel report.Selection) (f figures) {
 	s.T.Helper()
 	r, ctx, by := s.Reports, s.T.Context(), s.By
-	var errs [11]error
+	var errs [12]error
 	f.Summary, errs[0] = r.Summary(ctx, by, sel.Range)
 	f.Compared, errs[1] = r.Compare(ctx, by, sel)
 	f.Overview, errs[2] = r.Overview(ctx, by, sel.Range)
@@ -230,6 +275,7 @@ func (s shop) figures(sel report.Selection) (f figures) {
 	f.Stamps, errs[8] = r.Points(ctx, by, report.Balances{Range: sel.Range, Unit: new("stamps")})
 	f.Earning, errs[9] = r.Earning(ctx, by, sel)
 	f.Visitors, errs[10] = r.Visitors(ctx, by, sel)
+	f.Coupons, errs[11] = r.CouponUse(ctx, by, sel)
 	s.Check(errors.Join(errs[:]...))
 	return f
 }

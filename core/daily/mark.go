@@ -34,11 +34,7 @@ const (
 	select @tenant_id, x.at, @mark, true
 	from (
 		select created_at as at
-		from voided
-		union
-		select v.redeemed_at
-		from voided s
-		join loyalty.voucher v on v.tenant_id = @tenant_id and v.customer_id = s.customer_id and v.transaction_id = s.id` + nextOf + `voided s` + nextEnd + `
+		from voided` + nextOf + `voided s` + nextEnd + `
 	) x
 	where x.at is not null`
 
@@ -143,18 +139,39 @@ const anewSQL = `
 // CountAnew queues that all days of a business are counted anew: for what writes records of the past.
 func CountAnew(tx *db.Tx) error { return db.Queue(tx, anewSQL, nil) }
 
-const markVouchersSQL = `
+// A voucher counts on its own day, and on its sale's what it was used with.
+const (
+	markVouchersSQL = `
 	insert into loyalty.day_mark (tenant_id, at, id, visits)
-	select @tenant_id, x.redeemed_at, @mark, false
+	select @tenant_id, x.at, @mark, false
 	from (
-		select distinct redeemed_at
+		select redeemed_at as at
 		from loyalty.voucher
 		where tenant_id = @tenant_id
 			and id = any (@ids::uuid[])
 			and redeemed_at is not null
+		union
+		select t.created_at
+		from loyalty.voucher v
+		join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = v.transaction_id
+		where v.tenant_id = @tenant_id
+			and v.id = any (@ids::uuid[])
 	) x`
 
-// MarkVouchers queues that the days on which vouchers were redeemed are counted anew. It comes before they are valid again.
+	markSaleSQL = `
+	insert into loyalty.day_mark (tenant_id, at, id, visits)
+	select @tenant_id, created_at, @mark, false
+	from loyalty.transaction
+	where tenant_id = @tenant_id
+		and id = @id`
+)
+
+// MarkVouchers queues that the days of redeemed vouchers and of their sales are counted anew. It comes before the vouchers are valid again.
 func MarkVouchers(tx *db.Tx, ids []core.ID) error {
 	return db.Queue(tx, markVouchersSQL, db.Args{"ids": ids, "mark": core.NewID(tx.Now)})
+}
+
+// MarkSale queues that the day of a recorded sale is counted anew, because a voucher is redeemed with it.
+func MarkSale(tx *db.Tx, id core.ID) error {
+	return db.Queue(tx, markSaleSQL, db.Args{"id": id, "mark": core.NewID(tx.Now)})
 }

@@ -47,7 +47,11 @@ const (
 
 	RewardsOfSpans = ofSpans + `d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided` + kept + `day_reward` + counted + rewards + notKept
 
-	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount` + kept + `day_coupon` + counted + coupons + notKept
+	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
+			d.spend_once` + kept + `day_coupon` + counted + coupons + notKept
+
+	// VouchersOfSpans are those of CouponsOfSpans that were redeemed.
+	VouchersOfSpans = ofSpans + `d.redeemed` + kept + `day_coupon` + counted + vouchers + notKept
 
 	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
 

@@ -84,6 +84,7 @@ var tablesSQL = []string{
 	`drop trigger if exists mark_refund on loyalty.transaction`,
 	`drop trigger if exists mark_day on loyalty.redemption`,
 	`drop trigger if exists mark_day on loyalty.voucher`,
+	`drop trigger if exists mark_sale on loyalty.voucher`,
 	`drop trigger if exists mark_day on loyalty.customer`,
 	`drop trigger give_platform on loyalty.idempotency`,
 	`alter table loyalty.idempotency drop constraint idempotency_pkey`,

@@ -168,5 +168,6 @@ func (s *Services) At(instant time.Time) *Services {
 	then.Rewards = reward.NewService(d)
 	then.Tenants = tenant.NewService(d, s.mails)
 	then.Transactions = s.Transactions.At(instant)
+	then.Walkins = s.Walkins.At(instant)
 	return &then
 }

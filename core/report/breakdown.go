@@ -56,24 +56,6 @@ func (s *Service) Staff(ctx context.Context, by core.Actor, sel Selection) (Brea
 	return breakdown(ctx, s, by, sel, staffSQL, func(p StaffSales) bool { return p.Whole })
 }
 
-// RewardUse is the redemptions of a reward.
-type RewardUse struct {
-	Whole                    bool // the total
-	ID                       core.ID
-	Name                     string
-	RedemptionsCount         int64 // not voided, like what was spent
-	PointsSpent              int64
-	StampsSpent              int64
-	VoidedCount              int64
-	PreviousRedemptionsCount int64
-}
-
-// Rewards returns the redemptions of each reward, the most redeemed first.
-func (s *Service) Rewards(ctx context.Context, by core.Actor, sel Selection) (Breakdown[RewardUse], error) {
-	sel.Location = nil
-	return breakdown(ctx, s, by, sel, rewardsSQL, func(r RewardUse) bool { return r.Whole })
-}
-
 // breakdown runs a statement for a selection.
 func breakdown[T any](ctx context.Context, s *Service, by core.Actor, sel Selection, sql string, isTotal func(T) bool) (Breakdown[T], error) {
 	picked, err := s.resolveSelection(by, sel)
@@ -131,18 +113,3 @@ const staffSQL = daily.Spans + `
 		and @location::bigint in (0, a.location_id)
 	group by grouping sets ((), (a.actor_kind, a.actor_id))
 	order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id`
-
-const rewardsSQL = daily.Spans + `
-	select grouping(u.reward_id) = 1 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id, case when grouping(u.reward_id) = 1 then '' else max(r.name) end as name,
-		coalesce(sum(u.redemptions) filter (where u.part = 1), 0)::bigint as redemptions_count,
-		least(coalesce(sum(u.points) filter (where u.part = 1), 0), 9223372036854775807)::bigint as points_spent,
-		least(coalesce(sum(u.stamps) filter (where u.part = 1), 0), 9223372036854775807)::bigint as stamps_spent,
-		coalesce(sum(u.voided) filter (where u.part = 1), 0)::bigint as voided_count,
-		coalesce(sum(u.redemptions) filter (where u.part = 2), 0)::bigint as previous_redemptions_count
-	from (` + daily.RewardsOfSpans + `
-	) u
-	join loyalty.reward r on r.tenant_id = @tenant_id and r.id = u.reward_id
-	where u.part in (1, 2)
-		and @location::bigint = 0
-	group by grouping sets ((), (u.reward_id))
-	order by whole desc, redemptions_count desc, name, u.reward_id`

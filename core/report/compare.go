@@ -351,7 +351,7 @@ const comparedSQL = daily.Spans + `, came as materialized (` + daily.VisitorsOfS
 		group by part, period, bucket
 		union all
 		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
-		from (` + daily.CouponsOfSpans + `
+		from (` + daily.VouchersOfSpans + `
 		) used
 		where @location = 0
 		group by part, period, bucket

@@ -258,10 +258,13 @@ func TestReportsAreNotForTheTill(t *testing.T) {
 	s := newShop(t, "UTC")
 	reports := s.Reports
 	asks := map[string]func(core.Actor) error{
-		"summary":  func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
-		"top":      func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
-		"coupons":  func(by core.Actor) error { _, err := reports.Coupons(t.Context(), by); return err },
-		"sent":     func(by core.Actor) error { _, err := reports.SentCoupons(t.Context(), by, report.Range{}); return err },
+		"summary": func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
+		"top":     func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
+		"coupons": func(by core.Actor) error { _, err := reports.Coupons(t.Context(), by); return err },
+		"use": func(by core.Actor) error {
+			_, err := reports.CouponUse(t.Context(), by, report.Selection{})
+			return err
+		},
 		"overview": func(by core.Actor) error { _, err := reports.Overview(t.Context(), by, report.Range{}); return err },
 		"compare":  func(by core.Actor) error { _, err := reports.Compare(t.Context(), by, report.Selection{}); return err },
 		"places": func(by core.Actor) error {

@@ -4,7 +4,7 @@ package verify
 // showed. Days that are to be counted again aren't judged.
 const (
 	daysOf = `
-	with zone as (
+	with recursive zone as (
 		select tenant_id, zone, first_day, last_day, ends_at
 		from loyalty.days_counted
 		where zone <> ''
@@ -18,6 +18,29 @@ const (
 
 	andCounted = `
 	), counted as (`
+
+	// What vouchers took off bills at the till, one after the other.
+	bills = `
+	), taken as (
+		select s.tenant_id, s.day, s.spend_amount_cents as spend, s.spend_amount_cents + s.discount_cents as total,
+			array_agg(v.coupon_id order by k.benefit_type desc, v.expires_at, v.id) as coupons,
+			array_agg(k.benefit_value order by k.benefit_type desc, v.expires_at, v.id) as benefits,
+			count(*) filter (where k.benefit_type = 'percent') as percents
+		from sale s
+		join loyalty.voucher v on v.transaction_id = s.id and v.tenant_id = s.tenant_id
+		join loyalty.coupon k on k.id = v.coupon_id and k.tenant_id = v.tenant_id
+		join loyalty.checkout_item i on i.checkout_id = s.id and i.voucher_id = v.id and i.tenant_id = s.tenant_id
+		where s.voided_at is null
+			and k.benefit_type in ('percent', 'amount')
+		group by s.tenant_id, s.day, s.id, s.spend_amount_cents, s.discount_cents
+	), bill as (
+		select tenant_id, day, spend, coupons, benefits, percents, 0 as n, total as before, total as remains
+		from taken
+		union all
+		select tenant_id, day, spend, coupons, benefits, percents, n + 1, remains,
+			remains - least(remains, case when n < percents then round(remains * benefits[n + 1] / 100.0)::bigint else benefits[n + 1] end)
+		from bill
+		where n < cardinality(coupons)`
 
 	compareDays = `
 	), judged as (
@@ -148,8 +171,8 @@ const (
 		select tenant_id, day, concat_ws(' ', reward_id, by_voucher) as key, array[redemptions, points, stamps, voided] as figures
 		from loyalty.day_reward
 		union all
-		select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount]
-		from loyalty.day_coupon` + andCounted + `
+		select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once, spend_once]
+		from loyalty.day_coupon` + bills + andCounted + `
 		select d.tenant_id, (d.created_at at time zone z.zone)::date as day, concat_ws(' ', d.reward_id, d.points_spent + d.stamps_spent = 0) as key,
 			array[sum((d.voided_at is null)::int), sum(case when d.voided_at is null then d.points_spent else 0 end),
 				sum(case when d.voided_at is null then d.stamps_spent else 0 end), sum((d.voided_at is not null)::int)] as figures
@@ -157,20 +180,36 @@ const (
 		join zone z on z.tenant_id = d.tenant_id and d.created_at < z.ends_at
 		group by 1, 2, 3
 		union all
-		select v.tenant_id, v.day, v.coupon_id::text, array[sum(v.sent), sum(v.redeemed), sum((s.id is not null)::int), coalesce(sum(s.spend_amount_cents), 0), coalesce(sum(s.discount_cents), 0)]
+		select v.tenant_id, v.day, v.coupon_id::text, array[sum(v.sent), sum(v.redeemed), sum(v.sold), sum(v.spend), sum(v.off), sum(v.granted), sum(v.unpriced),
+			sum(v.sold * v.first), sum(v.spend * v.first)]
 		from (
-			select v.tenant_id, (v.created_at at time zone z.zone)::date as day, v.coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
+			select v.tenant_id, (v.created_at at time zone z.zone)::date as day, v.coupon_id, 1 as sent, 0 as redeemed, 0 as sold, 0::bigint as spend, 0::bigint as off,
+				0 as granted, 0 as unpriced, 0 as first
 			from loyalty.voucher v
 			join zone z on z.tenant_id = v.tenant_id and v.created_at < z.ends_at
-			group by 1, 2, 3
 			union all
-			select v.tenant_id, (v.redeemed_at at time zone z.zone)::date, v.coupon_id, v.transaction_id, 0, count(*)
+			select v.tenant_id, (v.redeemed_at at time zone z.zone)::date, v.coupon_id, 0, 1, 0, 0, 0, (r.voided_at is null and r.id is not null)::int,
+				(k.benefit_type in ('percent', 'amount') and i.voucher_id is null)::int, 0
 			from loyalty.voucher v
 			join zone z on z.tenant_id = v.tenant_id and v.redeemed_at < z.ends_at
+			join loyalty.coupon k on k.id = v.coupon_id and k.tenant_id = v.tenant_id
+			left join loyalty.redemption r on r.id = v.redemption_id and r.tenant_id = v.tenant_id
+			left join loyalty.checkout_item i on i.voucher_id = v.id and i.checkout_id = v.transaction_id and i.tenant_id = v.tenant_id
 			where v.redeemed_at is not null
-			group by 1, 2, 3, 4
+			union all
+			select s.tenant_id, s.day, v.coupon_id, 0, 0, 1, s.spend_amount_cents, 0, 0, 0,
+				(rank() over (partition by s.tenant_id, s.id order by v.coupon_id) = 1)::int
+			from sale s
+			join (
+				select distinct tenant_id, transaction_id, coupon_id
+				from loyalty.voucher
+			) v on v.transaction_id = s.id and v.tenant_id = s.tenant_id
+			where s.voided_at is null
+			union all
+			select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0
+			from bill
+			where n > 0
 		) v
-		left join sale s on s.id = v.transaction_id and s.tenant_id = v.tenant_id and s.voided_at is null
 		group by 1, 2, 3` + compareDays
 
 	dayFlowSQL = daysOf + `

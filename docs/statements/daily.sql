@@ -24,7 +24,7 @@ prepare lockSQL as
   where tenant_id = $1
   for no key update;
 
--- settledSQL (core/daily/count.go), for countNext: countNext counts a day: first those that are over, then those that
+-- settledSQL (core/daily/count.go), for CountNext: CountNext counts a day: first those that are over, then those that
 -- are marked, then the hours of today, then those of the past, the latest first.
 prepare settledSQL as
   select loyalty.settle_changes() as settled;
@@ -40,7 +40,7 @@ prepare earlierSQL as
     (select redeemed_at from loyalty.voucher where tenant_id = $1 and status = 'redeemed' and redeemed_at < $3 order by redeemed_at desc limit 1),
     (select created_at from loyalty.customer where tenant_id = $1 and created_at < $3 order by created_at desc limit 1)) as earlier;
 
--- markedSQL (core/daily/count.go), for countNext: countNext counts a day: first those that are over, then those that are
+-- markedSQL (core/daily/count.go), for CountNext: CountNext counts a day: first those that are over, then those that are
 -- marked, then the hours of today, then those of the past, the latest first.
 -- $1=tenant_id
 prepare markedSQL as
@@ -154,12 +154,13 @@ prepare keepHoursSQL as
       group by 1, coalesce(t.location_id, 0), t.transaction_type_id
   ) c;
 
--- keepVisitsSQL (core/daily/keep.go): Each customer's sale before is found once for both tables.
+-- keepVisitsSQL (core/daily/keep.go): Each customer's sale before, and the first one of all, are found once for both
+-- tables.
 -- $1=first_id $2=next_id $3=starts $4=ends $5=zone $6=tenant_id $7=day
 prepare keepVisitsSQL as
   with came as materialized (
-    select v.location_id, v.customer_id, extract(hour from loyalty.id_time(v.first_id) at time zone span.zone) as hour,
-      coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, span.zone
+    select v.location_id, extract(hour from loyalty.id_time(v.first_id) at time zone span.zone) as hour, coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior,
+      (loyalty.id_time(f.id) at time zone span.zone)::date as first_day
     from (
       select $1::uuid as first_id, $2::uuid as next_id, $3::timestamptz as starts, $4::timestamptz as ends, $5::text as zone
     ) span
@@ -207,26 +208,27 @@ prepare keepVisitsSQL as
         order by id desc
         limit 1
       ) p on true
-    ) v
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $6
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and v.location_id in (0, location_id)
+        order by id
+        limit 1
+      ) f
   ), cohorts as (
     insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-    select $6, $7::date, date_trunc('month', loyalty.id_time(f.id) at time zone c.zone)::date, count(*)
-    from came c
-    cross join lateral (
-      select id
-      from loyalty.transaction
-      where tenant_id = $6
-        and customer_id = c.customer_id
-        and status = 'completed'
-      order by id
-      limit 1
-    ) f
-    where c.location_id = 0
-      and c.prior < date_trunc('month', $7::date::timestamp)
+    select $6, $7::date, date_trunc('month', first_day)::date, count(*)
+    from came
+    where location_id = 0
+      and prior < date_trunc('month', $7::date::timestamp)
     group by 3
   )
-  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, by_hour)
-  select $6, $7::date, location_id, prior, count(*), array[
+  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, by_hour)
+  select $6, $7::date, location_id, prior, count(*), count(*) filter (where prior = first_day), array[
       count(*) filter (where hour = 0), count(*) filter (where hour = 1), count(*) filter (where hour = 2), count(*) filter (where hour = 3),
       count(*) filter (where hour = 4), count(*) filter (where hour = 5), count(*) filter (where hour = 6), count(*) filter (where hour = 7),
       count(*) filter (where hour = 8), count(*) filter (where hour = 9), count(*) filter (where hour = 10), count(*) filter (where hour = 11),
@@ -321,32 +323,86 @@ prepare keepRewardsSQL as
 -- keepCouponsSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
 prepare keepCouponsSQL as
-  insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount)
+  insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once,
+    spend_once)
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
   ) span
   cross join lateral (
-      select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, count(t.id) as transactions,
-        least(coalesce(sum(t.spend_amount_cents), 0), 9223372036854775807)::bigint as spend,
-        least(coalesce(sum(t.discount_cents), 0), 9223372036854775807)::bigint as discount
+      with recursive used as (
+        select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
+          v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
+        from loyalty.voucher v
+        join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id and t.status = 'completed'
+        join loyalty.coupon k on k.tenant_id = $1 and k.id = v.coupon_id
+        where v.tenant_id = $1
+          and v.transaction_id >= span.first_id
+          and v.transaction_id < span.next_id
+      ), taken as (
+        select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
+          count(*) over (partition by u.sale_id) as places
+        from used u
+        where u.benefit_type in ('percent', 'amount')
+          and exists (
+            select
+            from loyalty.checkout_item
+            where tenant_id = $1
+              and checkout_id = u.sale_id
+              and voucher_id = u.id
+          )
+      ), bill as (
+        select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
+        from taken
+        where place = 1
+        union all
+        select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
+        from bill b
+        join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
+        cross join lateral (
+          select greatest(least(case when t.place = t.places then b.remains - t.spend
+            when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
+            else t.benefit_value end, b.remains), 0) as off
+        ) o
+      )
+      select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
+        least(sum(v.spend), 9223372036854775807)::bigint as spend, least(sum(v.discount), 9223372036854775807)::bigint as discount,
+         sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
+        sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once
       from (
-        select coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
+        select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
+          0 as transactions_once, 0::numeric as spend_once
         from loyalty.voucher
         where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
         group by coupon_id
         union all
-        select coupon_id, transaction_id, 0, count(*)
-        from loyalty.voucher
-        where tenant_id = $1
-          and redeemed_at >= span.starts
-          and redeemed_at < span.ends
-          and status = 'redeemed'
-        group by coupon_id, transaction_id
+        select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
+            select
+            from loyalty.checkout_item
+            where tenant_id = $1
+              and checkout_id = u.transaction_id
+              and voucher_id = u.id
+          )), 0, 0
+        from loyalty.voucher u
+        join loyalty.coupon k on k.tenant_id = $1 and k.id = u.coupon_id
+        left join loyalty.redemption r on r.tenant_id = $1 and r.id = u.redemption_id and r.status <> 'voided'
+        where u.tenant_id = $1
+          and u.redeemed_at >= span.starts
+          and u.redeemed_at < span.ends
+          and u.status = 'redeemed'
+        group by u.coupon_id
+        union all
+        select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
+        from (select distinct coupon_id, sale_id, spend, first from used) sold
+        group by coupon_id
+        union all
+        select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
+        from bill
+        where place > 0
+        group by coupon_id
       ) v
-      left join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id and t.status = 'completed'
       group by v.coupon_id
   ) c;
 
@@ -455,10 +511,6 @@ prepare markVoidSQL as
     select created_at as at
     from voided
     union
-    select v.redeemed_at
-    from voided s
-    join loyalty.voucher v on v.tenant_id = $1 and v.customer_id = s.customer_id and v.transaction_id = s.id
-    union
     select n.created_at
     from voided s
     cross join lateral (
@@ -495,6 +547,23 @@ prepare markVoidSQL as
               and customer_id = s.customer_id
               and id < s.id
               and status = 'completed'
+          )
+      ) union all (
+        select t.created_at
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.customer_id = s.customer_id
+          and t.id > s.id
+          and t.status = 'completed'
+          and t.location_id = s.location_id
+          and not exists (
+            select
+            from loyalty.transaction
+            where tenant_id = $1
+              and customer_id = s.customer_id
+              and id < s.id
+              and status = 'completed'
+              and location_id = s.location_id
           )
       )
     ) n
@@ -560,6 +629,23 @@ prepare markMoveSQL as
               and id < s.id
               and status = 'completed'
           )
+      ) union all (
+        select t.created_at
+        from loyalty.transaction t
+        where t.tenant_id = $2
+          and t.customer_id = s.customer_id
+          and t.id > s.id
+          and t.status = 'completed'
+          and t.location_id = s.location_id
+          and not exists (
+            select
+            from loyalty.transaction
+            where tenant_id = $2
+              and customer_id = s.customer_id
+              and id < s.id
+              and status = 'completed'
+              and location_id = s.location_id
+          )
       )
     ) n
   ) x;
@@ -573,16 +659,148 @@ prepare anewSQL as
   on conflict (tenant_id) do update
   set zone = '';
 
--- markVouchersSQL (core/daily/mark.go), for MarkVouchers: MarkVouchers queues that the days on which vouchers were
--- redeemed are counted anew.
+-- markVouchersSQL (core/daily/mark.go): A voucher counts on its own day, and on its sale's what it was used with.
 -- $1=tenant_id $2=mark $3=ids
 prepare markVouchersSQL as
   insert into loyalty.day_mark (tenant_id, at, id, visits)
-  select $1, x.redeemed_at, $2, false
+  select $1, x.at, $2, false
   from (
-    select distinct redeemed_at
+    select redeemed_at as at
     from loyalty.voucher
     where tenant_id = $1
       and id = any ($3::uuid[])
       and redeemed_at is not null
+    union
+    select t.created_at
+    from loyalty.voucher v
+    join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id
+    where v.tenant_id = $1
+      and v.id = any ($3::uuid[])
   ) x;
+
+-- markSaleSQL (core/daily/mark.go): A voucher counts on its own day, and on its sale's what it was used with.
+-- $1=tenant_id $2=mark $3=id
+prepare markSaleSQL as
+  insert into loyalty.day_mark (tenant_id, at, id, visits)
+  select $1, created_at, $2, false
+  from loyalty.transaction
+  where tenant_id = $1
+    and id = $3;
+
+-- yearSQL (core/daily/year.go), for CountNext: CountNext counts a day: first those that are over, then those that are
+-- marked, then the hours of today, then those of the past, the latest first.
+-- $1=tenant_id
+prepare yearSQL as
+  select as_of
+  from loyalty.year_counted
+  where tenant_id = $1;
+
+-- firstSaleSQL (core/daily/year.go), for countYear: countYear counts the years of customers up to the day after the one
+-- that they are counted up to: of those who came on it, and of those for whom a day ends to be in their year.
+-- $1=tenant_id $2=first_id
+prepare firstSaleSQL as
+  select min(created_at) as first
+  from (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= $2
+    order by id
+    limit 1
+  ) t;
+
+-- countYearSQL (core/daily/year.go): Of customers with a sale on a day, the year is counted anew.
+-- $1=tenant_id $2=first_id $3=next_id $4=zone $5=year_id $6=year_next_id
+prepare countYearSQL as
+  with came as (
+    select distinct customer_id as id
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= $2
+      and id < $3
+  ), year as materialized (
+    select came.id, (max(t.created_at) at time zone $4)::date as last_day,
+      count(distinct (t.created_at at time zone $4)::date) as visits, sum(t.spend_amount_cents) as spend
+    from came
+    join loyalty.transaction t on t.tenant_id = $1 and t.customer_id = came.id and t.id >= $5 and t.id < $6
+    where t.status = 'completed'
+    group by came.id
+  ), gone as (
+    delete from loyalty.customer_year
+    where tenant_id = $1
+      and customer_id in (
+        select id
+        from came
+        union all
+        select c.id
+        from came
+        join loyalty.customer c on c.tenant_id = $1 and c.merged_into = came.id
+      )
+      and customer_id not in (select id from year)
+  )
+  insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend)
+  select $1, id, last_day, visits, spend
+  from year
+  on conflict (tenant_id, customer_id) do update
+  set last_day = excluded.last_day,
+    visits = excluded.visits,
+    spend = excluded.spend;
+
+-- countedYearSQL (core/daily/year.go), for countYear: countYear counts the years of customers up to the day after the
+-- one that they are counted up to: of those who came on it, and of those for whom a day ends to be in their year.
+-- $1=tenant_id $2=as_of
+prepare countedYearSQL as
+  insert into loyalty.year_counted (tenant_id, as_of, high)
+  values ($1, $2, 0)
+  on conflict (tenant_id) do update
+  set as_of = excluded.as_of;
+
+-- dropYearSQL (core/daily/year.go), for CountNext: CountNext counts a day: first those that are over, then those that
+-- are marked, then the hours of today, then those of the past, the latest first.
+-- $1=tenant_id
+prepare dropYearSQL as
+  with customers as (
+    delete from loyalty.customer_year
+    where tenant_id = $1
+  ), groups as (
+    delete from loyalty.year_group
+    where tenant_id = $1
+  )
+  delete from loyalty.year_counted
+  where tenant_id = $1;
+
+-- highSQL (core/daily/year.go), for group: group queues that the groups are counted.
+-- $1=tenant_id
+prepare highSQL as
+  update loyalty.year_counted
+  set high = (
+      select coalesce(ceil(2 * sum(spend) / count(*)), 0)
+      from loyalty.customer_year
+      where tenant_id = $1
+    )
+  where tenant_id = $1;
+
+-- dropGroupsSQL (core/daily/year.go), for group: group queues that the groups are counted.
+-- $1=tenant_id
+prepare dropGroupsSQL as
+  delete from loyalty.year_group
+  where tenant_id = $1;
+
+-- groupsSQL (core/daily/year.go), for group: group queues that the groups are counted.
+-- $1=tenant_id
+prepare groupsSQL as
+  insert into loyalty.year_group (tenant_id, name, customers, spend)
+  select $1, case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+    end, count(*), sum(y.spend)
+  from loyalty.year_counted k
+  join loyalty.customer_year y on y.tenant_id = $1
+  where k.tenant_id = $1
+  group by 2;

@@ -166,69 +166,6 @@ prepare staffSQL as
   group by grouping sets ((), (a.actor_kind, a.actor_id))
   order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
 
--- rewardsSQL (core/report/breakdown.go), for Rewards: Rewards returns the redemptions of each reward, the most redeemed
--- first.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location
-prepare rewardsSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
-    cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
-      union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
-    ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
-  )
-  select grouping(u.reward_id) = 1 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id, case when grouping(u.reward_id) = 1 then '' else max(r.name) end as name,
-    coalesce(sum(u.redemptions) filter (where u.part = 1), 0)::bigint as redemptions_count,
-    least(coalesce(sum(u.points) filter (where u.part = 1), 0), 9223372036854775807)::bigint as points_spent,
-    least(coalesce(sum(u.stamps) filter (where u.part = 1), 0), 9223372036854775807)::bigint as stamps_spent,
-    coalesce(sum(u.voided) filter (where u.part = 1), 0)::bigint as voided_count,
-    coalesce(sum(u.redemptions) filter (where u.part = 2), 0)::bigint as previous_redemptions_count
-  from (
-    select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
-    from span
-    join loyalty.day_reward d on d.tenant_id = $13 and d.day = span.day
-    where span.kept
-    union all
-    select span.part, span.period, span.bucket, c.*
-    from span
-    cross join lateral (
-      select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
-        count(*) filter (where status <> 'voided') as redemptions,
-        least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
-        least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
-        count(*) filter (where status = 'voided') as voided
-      from loyalty.redemption
-      where tenant_id = $13
-        and id >= span.first_id
-        and id < span.next_id
-      group by reward_id, points_spent = 0 and stamps_spent = 0
-    ) c
-    where not span.kept
-  ) u
-  join loyalty.reward r on r.tenant_id = $13 and r.id = u.reward_id
-  where u.part in (1, 2)
-    and $14::bigint = 0
-  group by grouping sets ((), (u.reward_id))
-  order by whole desc, redemptions_count desc, name, u.reward_id;
-
 -- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
 -- earlier period.
 -- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
@@ -403,7 +340,7 @@ prepare comparedSQL as
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
     from (
-      select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount
+      select span.part, span.period, span.bucket, d.redeemed
       from span
       join loyalty.day_coupon d on d.tenant_id = $13 and d.day = span.day
       where span.kept
@@ -411,27 +348,12 @@ prepare comparedSQL as
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
-        select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, count(t.id) as transactions,
-        least(coalesce(sum(t.spend_amount_cents), 0), 9223372036854775807)::bigint as spend,
-        least(coalesce(sum(t.discount_cents), 0), 9223372036854775807)::bigint as discount
-        from (
-          select coupon_id, null::uuid as transaction_id, count(*) as sent, 0 as redeemed
-          from loyalty.voucher
-          where tenant_id = $13
-          and id >= span.first_id
-          and id < span.next_id
-          group by coupon_id
-          union all
-          select coupon_id, transaction_id, 0, count(*)
-          from loyalty.voucher
-          where tenant_id = $13
-          and redeemed_at >= span.starts
-          and redeemed_at < span.ends
-          and status = 'redeemed'
-          group by coupon_id, transaction_id
-        ) v
-        left join loyalty.transaction t on t.tenant_id = $13 and t.id = v.transaction_id and t.status = 'completed'
-        group by v.coupon_id
+        select count(*) as redeemed
+        from loyalty.voucher
+        where tenant_id = $13
+        and redeemed_at >= span.starts
+        and redeemed_at < span.ends
+        and status = 'redeemed'
       ) c
       where not span.kept
     ) used
@@ -507,39 +429,216 @@ prepare comparedSQL as
   from figure
   group by grouping sets ((part), (period, bucket));
 
--- couponsSQL (core/report/coupon.go), for Coupons: Coupons returns every coupon, newest first.
+-- couponsSQL (core/report/coupon.go): A send counts its vouchers, which all expire at one instant: so there is nothing
+-- to count, however many there are.
 -- $1=now $2=tenant_id
 prepare couponsSQL as
   select c.id, c.name, coalesce(v.sent, 0) as sent, coalesce(v.pending, 0) as pending,
     coalesce(v.redeemed, 0) as redeemed, coalesce(v.sent - v.pending - v.redeemed, 0) as expired
   from loyalty.coupon c
   left join (
-    select coupon_id, count(*) as sent,
-    count(*) filter (where status = 'pending' and (expires_at is null or expires_at > $1)) as pending,
-    count(*) filter (where status = 'redeemed') as redeemed
-    from loyalty.voucher
-    where tenant_id = $2
-    group by coupon_id
+    select s.coupon_id,
+      least(sum(s.sent), 9223372036854775807)::bigint as sent,
+      least(coalesce(sum(s.sent - s.redeemed) filter (where s.expires_at is null or s.expires_at > $1), 0), 9223372036854775807)::bigint as pending,
+      least(sum(s.redeemed), 9223372036854775807)::bigint as redeemed
+    from loyalty.coupon_send s
+    where s.tenant_id = $2
+    group by s.coupon_id
   ) v on v.coupon_id = c.id
   where c.tenant_id = $2
   order by c.created_at desc, c.id desc;
 
--- sentCouponsSQL (core/report/coupon.go): A voucher's date is in its ID, like a sale's.
--- $1=now $2=tenant_id $3=first_id $4=next_id
-prepare sentCouponsSQL as
-  select c.id, c.name, v.sent, v.pending, v.redeemed, v.sent - v.pending - v.redeemed as expired
+-- couponUseSQL (core/report/coupon.go): A part in all counts each sale once, and so do buckets.
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id
+prepare couponUseSQL as
+  with span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join lateral (
+      select min(at) as at, bool_or(visits) as visits
+      from loyalty.day_mark
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
+    ) m on true
+  ), used as (
+    select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
+      case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
+      case when grouping(coupon_id) = 0 then sum(spend) else sum(spend_once) end as spend,
+      sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced,
+      sum(sales) - sum(transactions_once) as without_transactions, sum(sales_spend) - sum(spend_once) as without_spend
+    from (
+      select *, 0 as sales, 0 as sales_spend
+      from (
+        select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
+        d.spend_once
+        from span
+        join loyalty.day_coupon d on d.tenant_id = $13 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          with recursive used as (
+            select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
+            v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
+            from loyalty.voucher v
+            join loyalty.transaction t on t.tenant_id = $13 and t.id = v.transaction_id and t.status = 'completed'
+            join loyalty.coupon k on k.tenant_id = $13 and k.id = v.coupon_id
+            where v.tenant_id = $13
+            and v.transaction_id >= span.first_id
+            and v.transaction_id < span.next_id
+          ), taken as (
+            select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
+            count(*) over (partition by u.sale_id) as places
+            from used u
+            where u.benefit_type in ('percent', 'amount')
+            and exists (
+              select
+              from loyalty.checkout_item
+              where tenant_id = $13
+              and checkout_id = u.sale_id
+              and voucher_id = u.id
+            )
+          ), bill as (
+            select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
+            from taken
+            where place = 1
+            union all
+            select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
+            from bill b
+            join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
+            cross join lateral (
+              select greatest(least(case when t.place = t.places then b.remains - t.spend
+                  when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
+                  else t.benefit_value end, b.remains), 0) as off
+            ) o
+          )
+          select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
+          least(sum(v.spend), 9223372036854775807)::bigint as spend, least(sum(v.discount), 9223372036854775807)::bigint as discount,
+           sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
+          sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once
+          from (
+            select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
+            0 as transactions_once, 0::numeric as spend_once
+            from loyalty.voucher
+            where tenant_id = $13
+            and id >= span.first_id
+            and id < span.next_id
+            group by coupon_id
+            union all
+            select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
+                select
+                from loyalty.checkout_item
+                where tenant_id = $13
+                and checkout_id = u.transaction_id
+                and voucher_id = u.id
+              )), 0, 0
+            from loyalty.voucher u
+            join loyalty.coupon k on k.tenant_id = $13 and k.id = u.coupon_id
+            left join loyalty.redemption r on r.tenant_id = $13 and r.id = u.redemption_id and r.status <> 'voided'
+            where u.tenant_id = $13
+            and u.redeemed_at >= span.starts
+            and u.redeemed_at < span.ends
+            and u.status = 'redeemed'
+            group by u.coupon_id
+            union all
+            select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
+            from (select distinct coupon_id, sale_id, spend, first from used) sold
+            group by coupon_id
+            union all
+            select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
+            from bill
+            where place > 0
+            group by coupon_id
+          ) v
+          group by v.coupon_id
+        ) c
+        where not span.kept
+      ) u
+      union all
+      select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
+      from (
+        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
+        d.points_refunded
+        from span
+        join loyalty.day_sales d on d.tenant_id = $13 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          select coalesce(t.location_id, 0) as location_id,
+          count(*) filter (where t.status = 'completed') as transactions,
+          least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
+          least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
+          least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
+          count(*) filter (where t.status = 'voided') as voided,
+          least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
+          coalesce(sum(r.refunds), 0)::bigint as refunds,
+          least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
+          least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
+          from loyalty.transaction t
+          left join (
+            select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
+            from loyalty.refund
+            where tenant_id = $13
+            and transaction_id >= span.first_id
+            and transaction_id < span.next_id
+            group by transaction_id
+          ) r on r.transaction_id = t.id and t.status = 'completed'
+          where t.tenant_id = $13
+          and t.id >= span.first_id
+          and t.id < span.next_id
+          group by coalesce(t.location_id, 0)
+        ) c
+        where not span.kept
+      ) s
+      where part in (1, 2)
+    ) u
+    group by grouping sets ((part), (part, coupon_id), (period, bucket))
+    having grouping(coupon_id) = 1
+      or coupon_id is not null and part in (1, 2) and (sum(redeemed) > 0 or sum(transactions) > 0)
+  )
+  select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
+    u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
+    least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
+    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
+    least(u.without_spend, 9223372036854775807)::bigint as without_spend
+  from used u
+  left join loyalty.coupon c on c.tenant_id = $13 and c.id = u.coupon_id
+  left join loyalty.reward r on r.tenant_id = $13 and r.id = c.benefit_reward_id
+  where u.part is null
+    or u.part in (1, 2);
+
+-- couponSentSQL (core/report/coupon.go): A send creates all of its vouchers when it is evaluated.
+-- $1=now $2=parts $3=starts $4=ends $5=tenant_id
+prepare couponSentSQL as
+  select v.part, v.coupon_id, c.name, v.sent, v.pending, v.redeemed
   from (
-    select coupon_id, count(*) as sent,
-    count(*) filter (where status = 'pending' and (expires_at is null or expires_at > $1)) as pending,
-    count(*) filter (where status = 'redeemed') as redeemed
-    from loyalty.voucher
-    where tenant_id = $2
-    and id >= $3
-    and id < $4
-    group by coupon_id
+    select p.part, s.coupon_id,
+      least(sum(s.sent), 9223372036854775807)::bigint as sent,
+      least(coalesce(sum(s.sent - s.redeemed) filter (where s.expires_at is null or s.expires_at > $1), 0), 9223372036854775807)::bigint as pending,
+      least(sum(s.redeemed), 9223372036854775807)::bigint as redeemed
+    from unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) as p (part, starts, ends)
+    join loyalty.coupon_send s on s.tenant_id = $5 and s.evaluated_at >= p.starts and s.evaluated_at < p.ends and s.sent > 0
+    group by p.part, s.coupon_id
   ) v
-  join loyalty.coupon c on c.tenant_id = $2 and c.id = v.coupon_id
-  order by c.created_at desc, c.id desc;
+  join loyalty.coupon c on c.tenant_id = $5 and c.id = v.coupon_id;
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
 -- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
@@ -803,6 +902,85 @@ prepare hoursSQL as
   group by cube (bucket, hour)
   having count(*) > 0
   order by bucket, hour;
+
+-- lapsedList (core/report/lapsed.go): A customer's last sale is found walking back from the day since when they didn't
+-- come: few of a day's customers never came again, but a page is found among the sales of a day or two.
+-- $1=tenant_id $2=zone $3=lapsed_id $4=limit
+prepare lapsedList as
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, t.created_at as last_visit, t.id as sale_id,
+    v.visits, v.spend_cents
+  from loyalty.transaction t
+  join loyalty.customer c on c.tenant_id = $1 and c.id = t.customer_id and c.merged_into is null
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = t.customer_id
+  cross join lateral (
+    select count(distinct (s.created_at at time zone $2)::date) as visits,
+      least(sum(s.spend_amount_cents), 9223372036854775807)::bigint as spend_cents
+    from loyalty.transaction s
+    where s.tenant_id = $1
+      and s.customer_id = t.customer_id
+      and s.status = 'completed'
+  ) v
+  where t.tenant_id = $1
+    and t.id < $3
+    and t.status = 'completed'
+    and not exists (
+      select
+      from loyalty.transaction later
+      where later.tenant_id = $1
+        and later.customer_id = t.customer_id
+        and later.id > t.id
+        and later.status = 'completed'
+    )
+  order by t.id desc
+  limit $4;
+
+-- groupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page
+-- doesn't read the others.
+-- $1=tenant_id $2=group $3=limit
+prepare groupList as
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
+    y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
+  from loyalty.year_counted k
+  join loyalty.customer_year y on y.tenant_id = $1
+  join loyalty.customer c on c.tenant_id = $1 and c.id = y.customer_id and c.merged_into is null
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = y.customer_id
+  where k.tenant_id = $1
+    and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+    end = $2::text
+    and y.last_day > k.as_of - 60  order by y.last_day desc, y.customer_id desc
+  limit $3;
+
+-- earlierGroupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page
+-- doesn't read the others.
+-- $1=tenant_id $2=group $3=limit
+prepare earlierGroupList as
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
+    y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
+  from loyalty.year_counted k
+  join loyalty.customer_year y on y.tenant_id = $1
+  join loyalty.customer c on c.tenant_id = $1 and c.id = y.customer_id and c.merged_into is null
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = y.customer_id
+  where k.tenant_id = $1
+    and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+    end = $2::text
+    and y.last_day <= k.as_of - 60  order by y.last_day desc, y.customer_id desc
+  limit $3;
 
 -- reportedLevelsSQL (core/report/level_moves.go)
 -- $1=tenant_id
@@ -1366,6 +1544,85 @@ prepare recentDaysSQL as
 prepare takeTimeSQL as
   select set_config('statement_timeout', '40s', true) as set;
 
+-- rewardsSQL (core/report/reward.go): A row of the earlier period's rest has nothing in the parts, so only buckets have
+-- it.
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id
+prepare rewardsSQL as
+  with span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join lateral (
+      select min(at) as at, bool_or(visits) as visits
+      from loyalty.day_mark
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
+    ) m on true
+  ), used as materialized (
+    select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
+    from (
+      select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
+      from span
+      join loyalty.day_reward d on d.tenant_id = $13 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
+        count(*) filter (where status <> 'voided') as redemptions,
+        least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
+        count(*) filter (where status = 'voided') as voided
+        from loyalty.redemption
+        where tenant_id = $13
+        and id >= span.first_id
+        and id < span.next_id
+        group by reward_id, points_spent = 0 and stamps_spent = 0
+      ) c
+      where not span.kept
+    ) u
+    join loyalty.reward r on r.tenant_id = $13 and r.id = u.reward_id
+  )
+  select grouping(u.reward_id, u.bucket) = 3 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id,
+    case when grouping(u.reward_id) = 1 then '' else max(u.name) end as name, u.period as bucket_period, u.bucket,
+    coalesce(sum(u.redemptions) filter (where u.part = 1), 0)::bigint as redemptions_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 1 and not u.by_voucher), 0)::bigint as paid_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 1 and u.by_voucher), 0)::bigint as vouchers_count,
+    least(coalesce(sum(u.points) filter (where u.part = 1), 0), 9223372036854775807)::bigint as points_spent,
+    least(coalesce(sum(u.stamps) filter (where u.part = 1), 0), 9223372036854775807)::bigint as stamps_spent,
+    coalesce(sum(u.voided) filter (where u.part = 1), 0)::bigint as voided_count,
+    least(coalesce(sum(u.cost) filter (where u.part = 1), 0), 9223372036854775807)::bigint as cost_cents,
+    coalesce(sum(u.unpriced) filter (where u.part = 1), 0)::bigint as unpriced_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 2), 0)::bigint as previous_redemptions_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 2 and not u.by_voucher), 0)::bigint as previous_paid_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 2 and u.by_voucher), 0)::bigint as previous_vouchers_count,
+    least(coalesce(sum(u.points) filter (where u.part = 2), 0), 9223372036854775807)::bigint as previous_points_spent,
+    least(coalesce(sum(u.stamps) filter (where u.part = 2), 0), 9223372036854775807)::bigint as previous_stamps_spent,
+    least(coalesce(sum(u.cost) filter (where u.part = 2), 0), 9223372036854775807)::bigint as previous_cost_cents,
+    coalesce(sum(u.redemptions) filter (where not u.by_voucher), 0)::bigint as step_paid,
+    coalesce(sum(u.redemptions) filter (where u.by_voucher), 0)::bigint as step_vouchers,
+    least(coalesce(sum(u.cost), 0), 9223372036854775807)::bigint as step_cost
+  from used u
+  group by grouping sets ((), (u.reward_id), (u.period, u.bucket))
+  having grouping(u.reward_id) = 1
+    or count(*) filter (where u.part in (1, 2)) > 0
+  order by whole desc, redemptions_count desc, name, u.reward_id;
+
 -- topSQL (core/report/top.go), for Top: Top returns the first customers of a ranking, out of those with a completed sale
 -- in its range.
 -- $1=tenant_id $2=first_id $3=next_id $4=by $5=limit
@@ -1440,3 +1697,422 @@ prepare topAtSQL as
     limit 1
   ) visit on true
   order by r.measure desc, r.customer_id;
+
+-- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket: the one before
+-- lies before its first day.
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location
+prepare visitorsSQL as
+  with span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join lateral (
+      select min(at) as at, bool_or(visits) as visits
+      from loyalty.day_mark
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
+    ) m on true
+  ), visit as materialized (
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
+    from span
+    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    where span.visits_kept
+      and span.hour is null
+    union all
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    from span
+    cross join lateral (
+      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+      from (
+        select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+        from (
+          select customer_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $13
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          group by customer_id
+        ) v
+        left join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $13
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          order by id desc
+          limit 1
+        ) p on true
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $13
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and v.location_id in (0, location_id)
+        order by id
+        limit 1
+      ) f
+      where $14::bigint = 0
+      group by 1
+    ) c
+    where not span.visits_kept
+      or span.hour is not null
+    union all
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    from span
+    cross join lateral (
+      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+      from (
+        select v.location_id, v.customer_id, v.first_id, p.id as prior_id
+        from (
+          select location_id, customer_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $13
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          and location_id is not null
+          group by location_id, customer_id
+        ) v
+        left join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $13
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          and location_id = v.location_id
+          order by id desc
+          limit 1
+        ) p on true
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $13
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and v.location_id in (0, location_id)
+        order by id
+        limit 1
+      ) f
+      where v.location_id = $14
+      group by 1
+    ) c
+    where not span.visits_kept
+      or span.hour is not null
+  ), step as (
+    select period, bucket, min((starts at time zone zone)::date) as since
+    from span
+    group by period, bucket
+  )
+  select part, null::bigint as period, null::bigint as bucket,
+    coalesce(sum(customers) filter (where prior < since), 0)::bigint as customers,
+    coalesce(sum(customers) filter (where prior = '-infinity'), 0)::bigint as new_customers,
+    (coalesce(sum(customers) filter (where prior < since and prior > '-infinity'), 0)
+      + coalesce(sum(second) filter (where prior >= since and prior < day), 0))::bigint as repeat,
+    coalesce(sum(customers) filter (where prior < day), 0)::bigint as visits
+  from visit
+  where part in (1, 2)
+  group by part
+  union all
+  select 0, v.period, v.bucket,
+    coalesce(sum(v.customers) filter (where v.prior < s.since), 0)::bigint,
+    coalesce(sum(v.customers) filter (where v.prior = '-infinity'), 0)::bigint,
+    (coalesce(sum(v.customers) filter (where v.prior < s.since and v.prior > '-infinity'), 0)
+      + coalesce(sum(v.second) filter (where v.prior >= s.since and v.prior < v.day), 0))::bigint,
+    coalesce(sum(v.customers) filter (where v.prior < v.day), 0)::bigint
+  from visit v
+  join step s on s.period = v.period and s.bucket = v.bucket
+  group by v.period, v.bucket;
+
+-- lapsedSQL (core/report/visitors.go): Lapsed are those who came up to a day, less those of them who came after it.
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=location $15=before_id $16=before $17=end_parts $18=end_days $19=lapsed
+prepare lapsedSQL as
+  with span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join lateral (
+      select min(at) as at, bool_or(visits) as visits
+      from loyalty.day_mark
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
+    ) m on true
+  ), visit as materialized (
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
+    from span
+    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    where span.visits_kept
+      and span.hour is null
+    union all
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    from span
+    cross join lateral (
+      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+      from (
+        select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+        from (
+          select customer_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $13
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          group by customer_id
+        ) v
+        left join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $13
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          order by id desc
+          limit 1
+        ) p on true
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $13
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and v.location_id in (0, location_id)
+        order by id
+        limit 1
+      ) f
+      where $14::bigint = 0
+      group by 1
+    ) c
+    where not span.visits_kept
+      or span.hour is not null
+    union all
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    from span
+    cross join lateral (
+      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+      from (
+        select v.location_id, v.customer_id, v.first_id, p.id as prior_id
+        from (
+          select location_id, customer_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $13
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          and location_id is not null
+          group by location_id, customer_id
+        ) v
+        left join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $13
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          and location_id = v.location_id
+          order by id desc
+          limit 1
+        ) p on true
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $13
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and v.location_id in (0, location_id)
+        order by id
+        limit 1
+      ) f
+      where v.location_id = $14
+      group by 1
+    ) c
+    where not span.visits_kept
+      or span.hour is not null
+  ),
+  counted as (
+    select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
+    from (values ($1::text)) given (zone)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = given.zone
+  ), marked as materialized (
+    select day, (lpad(to_hex(extract(epoch from (day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
+      (lpad(to_hex(extract(epoch from (day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+    from (
+      select distinct (m.at at time zone $1)::date as day
+      from counted
+      join loyalty.day_mark m on m.tenant_id = $13 and m.visits and (m.at at time zone $1)::date between counted.first_day and counted.last_day
+    ) m
+  ), first_visit as materialized (
+    select d.day, d.customers
+    from counted
+    join loyalty.day_visit d on d.tenant_id = $13 and d.location_id = 0 and d.prior = '-infinity'
+      and d.day between counted.first_day and counted.last_day and d.day < $16::date
+    where not exists (select from marked where marked.day = d.day)
+    union all
+    select (f.created_at at time zone $1)::date, count(*)
+    from (
+      select min(t.created_at) as created_at
+      from counted
+      join loyalty.transaction t on t.tenant_id = $13 and t.id < counted.first_id and t.status = 'completed'
+      group by t.customer_id
+    ) f
+    group by 1
+    union all
+    select (t.created_at at time zone $1)::date, count(*)
+    from (
+      select next_id as first_id, $15::uuid as next_id, null::date as day
+      from counted
+      union all
+      select first_id, least(next_id, $15::uuid), day
+      from marked
+    ) span
+    join loyalty.transaction t on t.tenant_id = $13 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
+    where coalesce((t.created_at at time zone $1)::date = span.day, true)
+      and not exists (
+        select
+        from loyalty.transaction
+        where tenant_id = $13
+          and customer_id = t.customer_id
+          and id < t.id
+          and status = 'completed'
+      )
+    group by 1
+  )
+  select e.part, n.days, (
+      coalesce((
+        select sum(f.customers)
+        from first_visit f
+        where f.day <= e.day - n.days
+      ), 0) - coalesce((
+        select sum(v.customers)
+        from visit v
+        where v.part = e.part
+          and v.day > e.day - n.days
+          and v.prior <= e.day - n.days
+          and v.prior > '-infinity'
+      ), 0)
+    )::bigint as count
+  from unnest($17::bigint[], $18::date[]) e (part, day)
+  cross join unnest($19::int[]) n (days);
+
+-- cohortsSQL (core/report/visitors.go), for Visitors: Visitors returns the customers of a selection.
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id $14=first_month
+prepare cohortsSQL as
+  with span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join lateral (
+      select min(at) as at, bool_or(visits) as visits
+      from loyalty.day_mark
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
+    ) m on true
+  )
+  select bucket, first_month, sum(customers)::bigint as customers
+  from (
+    select span.part, span.period, span.bucket, d.first_month, d.customers
+    from span
+    join loyalty.day_cohort d on d.tenant_id = $13 and d.day = span.day
+    where span.visits_kept
+    union all
+    select span.part, span.period, span.bucket, c.*
+    from span
+    cross join lateral (
+      select date_trunc('month', (loyalty.id_time(f.id) at time zone span.zone)::date)::date as first_month, count(*) as customers
+      from (
+        select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+        from (
+          select customer_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $13
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          group by customer_id
+        ) v
+        left join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $13
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          order by id desc
+          limit 1
+        ) p on true
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $13
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and v.location_id in (0, location_id)
+        order by id
+        limit 1
+      ) f
+      where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') < date_trunc('month', span.starts at time zone span.zone)
+      group by 1
+    ) c
+    where not span.visits_kept
+  ) came
+  where first_month >= $14::date
+  group by bucket, first_month;
+
+-- yearGroupsSQL (core/report/visitors.go), for Visitors: Visitors returns the customers of a selection.
+-- $1=tenant_id
+prepare yearGroupsSQL as
+  select k.as_of, least(k.high, 9223372036854775807)::bigint as high, coalesce(g.name, '') as name, coalesce(g.customers, 0) as customers,
+    least(coalesce(g.spend, 0), 9223372036854775807)::bigint as spend_cents
+  from loyalty.year_counted k
+  left join loyalty.year_group g on g.tenant_id = $1
+  where k.tenant_id = $1;

@@ -70,7 +70,9 @@ const (
 	StaffReport    = Reports + "/staff"
 	HourReport     = Reports + "/hours"
 	RewardReport   = Reports + "/rewards"
+	RewardSteps    = RewardReport + "/steps" // a part of it as a file, without the extension
 	CouponReport   = Reports + "/coupons"
+	CouponSteps    = CouponReport + "/steps" // likewise
 	EarningReport  = Reports + "/earning"
 	PromotionHours = EarningReport + "/hours" // parts of it as files, without the extension
 	LevelReport    = EarningReport + "/levels"

@@ -121,18 +121,18 @@ func (v Dashboard) pointsChart() ui.Chart {
 }
 
 // earlier are the days that a report is compared with. "": none.
-func (v Report) earlier(r report.Comparison) string {
-	if r.Against == nil {
+func (v Report) earlier(to time.Time, against *report.Period) string {
+	if against == nil {
 		return ""
 	}
-	return shortDays(*r.Against, r.To.Year())
+	return shortDays(*against, to.Year())
 }
 
 func (v Report) pointsChart(r report.Comparison) ui.Chart {
 	c := pointsChart(func(f report.Figures) report.PointsFlow {
 		return report.PointsFlow{Awarded: f.PointsAwarded, Redeemed: f.PointsRedeemed}
 	})
-	c.compared, c.earlier = r.Against != nil, v.earlier(r)
+	c.compared, c.earlier = r.Against != nil, v.earlier(r.To, r.Against)
 	c.Summary = pointsSummary(r.Current.PointsAwarded, r.Current.PointsRedeemed)
 	if v.Place != nil { // redemptions aren't recorded by location
 		c.Title, c.Summary = "Points issued", format.Count(r.Current.PointsAwarded, "point", "points")+" issued"
@@ -150,7 +150,7 @@ func (v Report) spendChart(r report.Comparison) ui.Chart {
 			Summary: soFar(v.Money(r.Current.SpendTotalCents)+" in "+format.Count(r.Current.TransactionsCount, "sale", "sales"), r.To, v.Today()),
 			Unit:    v.Symbol(), Decimals: format.Decimals(v.By.Tenant.Currency),
 		},
-		compared: r.Against != nil, earlier: v.earlier(r),
+		compared: r.Against != nil, earlier: v.earlier(r.To, r.Against),
 		line: func(f report.Figures) ui.ChartValue {
 			return ui.ChartValue{Number: f.SpendTotalCents, Text: v.Money(f.SpendTotalCents)}
 		},

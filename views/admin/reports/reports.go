@@ -29,7 +29,7 @@ var (
 	Staff        = Tab{Label: "Staff", Path: links.StaffReport, ByPlace: true, Compared: true}
 	Hours        = Tab{Label: "Hours", Path: links.HourReport, ByPlace: true}
 	Rewards      = Tab{Label: "Rewards", Path: links.RewardReport, Compared: true}
-	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport}
+	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport, Compared: true}
 	Earning      = Tab{Label: "Promotions and levels", Path: links.EarningReport, ByPlace: true, Compared: true}
 	Points       = Tab{Label: "Points", Path: links.PointsReport}
 
@@ -63,20 +63,17 @@ type Report struct {
 	Query  url.Values
 	Places []location.Location
 	Place  *int64         // the chosen location; nil: all
-	Days   *report.Period // nil: all time, or none since the filters were refused
+	Days   *report.Period // nil: the filters were refused
 }
 
 func (v Report) refused() bool { return !v.Form.Problem().None() }
 
 // days are the chosen days in words.
 func (v Report) days() string {
-	switch {
-	case v.Days != nil:
-		return format.Days(v.Days.From, v.Days.To)
-	case v.refused():
+	if v.Days == nil {
 		return "Choose dates"
 	}
-	return "All time"
+	return format.Days(v.Days.From, v.Days.To)
 }
 
 // isOf reports whether the report is of these days.
@@ -86,9 +83,6 @@ func (v Report) isOf(days report.Period) bool {
 
 // file is the address of the report as a file.
 func (v Report) file() string {
-	if v.Days == nil {
-		return v.Tab.file()
-	}
 	return onDays(v.Tab.file(), *v.Days, v.Query)
 }
 

@@ -62,13 +62,13 @@ func (v Report) visitorsChart(r report.Visitors) ui.Chart {
 		Summary: soFar(format.Count(r.Current.NewCustomers, "first-time customer", "first-time customers")+", "+format.Number(r.Current.Returning())+" returning", r.To, v.Today()),
 	}
 	of := chart[report.Attendance]{
-		Chart: c, compared: r.Against != nil,
+		Chart: c, measure: "Customers per ", compared: r.Against != nil, earlier: v.earlier(r.To, r.Against),
 		line: func(a report.Attendance) ui.ChartValue { return number(a.Customers) },
 	}
 	drawn := of.withRows(r.Step, r.Buckets, v.Today())
 	drawn.Series = c.Series
 	if r.Against != nil {
-		drawn.Series = append(drawn.Series, ui.Series{Name: "All, previous period", Kind: ui.Earlier})
+		drawn.Series = append(drawn.Series, ui.Series{Name: "All, " + of.earlier, Kind: ui.Earlier})
 	}
 	for i := range drawn.Rows {
 		now := r.Buckets[i].Current
