@@ -55,12 +55,13 @@ type reportPage struct {
 // reported are the pages of all reports.
 var reported = []reportPage{
 	{path: links.Reports, byPlace: true, compared: true},
+	{path: links.VisitorReport, byPlace: true, compared: true},
 	{path: links.TopReport, byPlace: true},
 	{path: links.LocationReport, compared: true},
 	{path: links.StaffReport, byPlace: true, compared: true},
 	{path: links.HourReport, byPlace: true},
 	{path: links.RewardReport, compared: true},
-	{path: links.CouponReport},
+	{path: links.CouponReport, compared: true},
 	{path: links.EarningReport, byPlace: true, compared: true},
 	{path: links.PointsReport},
 }
@@ -144,6 +145,7 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 		add(name, limit, func() *fasthttp.Request { return owner.get(path + "?" + query.Encode()) })
 	}
 	page("dashboard", dashboardLimit, links.Dashboard, nil)
+	page("lapsed customers", monthLimit, links.AudienceReport, url.Values{"audience": {"lapsed_60"}})
 	page("dashboard, this year", dashboardLimit, links.Dashboard, url.Values{"period": {"this-year"}})
 	for _, r := range reported {
 		for _, s := range spans {

@@ -88,7 +88,7 @@ func TestSummaryReport(t *testing.T) {
 		t.Errorf("fields: %s to %s", from, to)
 	}
 	wants(t, "the other reports", page.Links(".page-tabs a"), []string{
-		"/admin/reports" + days, "/admin/reports/customers" + days, "/admin/reports/locations" + days, "/admin/reports/staff" + days,
+		"/admin/reports" + days, "/admin/reports/visitors" + days, "/admin/reports/customers" + days, "/admin/reports/locations" + days, "/admin/reports/staff" + days,
 		"/admin/reports/hours" + days, "/admin/reports/rewards" + days, "/admin/reports/coupons" + days, "/admin/reports/earning" + days, "/admin/reports/points" + days,
 	})
 
