@@ -61,8 +61,12 @@ func TestVisitorsCountEachCustomerOnce(t *testing.T) {
 		who  core.ID
 		void bool
 	}{
-		{day: "2026-02-27 12:00:00", who: ida}, {day: "2026-03-02 23:59:59", who: ida}, {day: "2026-03-02 09:00:00", who: ida},
-		{day: "2026-03-03 00:00:01", who: jo}, {day: "2026-03-04 12:00:00", who: jo}, {day: "2026-03-09 12:00:00", who: ida, void: true},
+		{day: "2026-02-27 12:00:00", who: ida},
+		{day: "2026-03-02 23:59:59", who: ida},
+		{day: "2026-03-02 09:00:00", who: ida},
+		{day: "2026-03-03 00:00:01", who: jo},
+		{day: "2026-03-04 12:00:00", who: jo},
+		{day: "2026-03-09 12:00:00", who: ida, void: true},
 	} {
 		at := s.on(came.day)
 		if sold := at.Sale(came.who, at.purchase, 1000); came.void {

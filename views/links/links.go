@@ -205,7 +205,9 @@ func CouponVouchers(id core.ID) string { return Coupon(id) + "/vouchers" }
 func SendForm(coupon core.ID) string { return Coupon(coupon) + "/send" }
 
 // SendTo is the form that sends a coupon to an audience.
-func SendTo(coupon core.ID, audience string) string { return SendForm(coupon) + "?audience=" + audience }
+func SendTo(coupon core.ID, audience string) string {
+	return SendForm(coupon) + "?audience=" + audience
+}
 
 // Audience lists the customers of an audience.
 func Audience(name string) string { return AudienceReport + "?audience=" + name }

@@ -191,8 +191,16 @@ func (h *Handlers) audienceFile(c echo.Context) (panel.ExportFile, error) {
 	return panel.ExportFile{
 		Name: strings.ReplaceAll(strings.ToLower(format.Audience(name)), " ", "-") + "-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Customers",
 		Columns: []page.Column{
-			{Heading: "ULID", Width: 28}, {Heading: "First name", Width: 18}, {Heading: "Last name", Width: 18}, {Heading: "Phone", Width: 18}, {Heading: "E-mail", Width: 28},
-			{Heading: "Status"}, {Heading: "Last visit", Width: 12}, {Heading: "Visits"}, {Heading: "Spend (" + by.Tenant.Currency + ")"}, {Heading: "Points balance"},
+			{Heading: "ULID", Width: 28},
+			{Heading: "First name", Width: 18},
+			{Heading: "Last name", Width: 18},
+			{Heading: "Phone", Width: 18},
+			{Heading: "E-mail", Width: 28},
+			{Heading: "Status"},
+			{Heading: "Last visit", Width: 12},
+			{Heading: "Visits"},
+			{Heading: "Spend (" + by.Tenant.Currency + ")"},
+			{Heading: "Points balance"},
 		},
 		Write: func(row panel.RowWriter) error {
 			return h.Reports.ExportAudience(c.Request().Context(), by, name, func(k report.Visitor) error {
