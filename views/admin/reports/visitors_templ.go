@@ -555,7 +555,7 @@ func groupsCard(v Report, g report.YearGroups) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = breakdownTable("Groups of customers").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = breakdownTable("Table of groups").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
