@@ -17,7 +17,7 @@ type year struct{ AsOf time.Time }
 
 // has reports whether a day is one of the year's.
 func (y year) has(day time.Time) bool {
-	return !day.After(y.AsOf) && day.After(y.AsOf.AddDate(0, 0, -YearDays))
+	return !day.After(y.AsOf) && !day.Before(y.first())
 }
 
 const (
@@ -26,18 +26,7 @@ const (
 	from loyalty.year_counted
 	where tenant_id = @tenant_id`
 
-	firstSaleSQL = `
-	select min(created_at) as first
-	from (
-		select created_at
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and id >= @first_id
-		order by id
-		limit 1
-	) t`
-
-	// Of customers with a sale on a day, the year is counted anew. One who has none left, or who was merged into one of them, has no row.
+	// Of customers with a sale on some days, the year is counted anew. One who has none left, or who was merged into one of them, has no row.
 	countYearSQL = `
 	with came as (
 		select distinct customer_id as id
@@ -113,39 +102,44 @@ const (
 )
 
 // countYear counts the years of customers up to the day after the one that they are counted up to: of those who came on it, and of
-// those for whom a day ends to be in their year. It begins with an empty year. It returns false if they are counted up to the last day.
+// those for whom a day ends to be in their year. The first time, it counts those of all. It returns false if they are counted up to the last
+// day.
 func (s *Service) countYear(ctx context.Context, by core.Actor) (more bool, err error) {
 	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		zone := by.Tenant.TimeZone
 		var done days
 		var years []year
-		var first *time.Time
-		if err := db.Queue(tx, beginSQL, nil); err != nil {
+		if err := errors.Join(db.TakeTime(tx), db.Queue(tx, beginSQL, nil)); err != nil {
 			return false, err
 		}
-		over := core.DateOf(tx.Now.Add(-wait), zone).AddDate(0, 0, -1)
-		since := core.FirstID(core.StartOfDate(over.AddDate(0, 0, 1-YearDays), zone))
-		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.AllInto(&years, yearSQL, nil), db.OneInto(&first, firstSaleSQL, db.Args{"first_id": since}))
+		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.AllInto(&years, yearSQL, nil))
 		if err != nil || done.Zone != zone.String() || done.FirstDay != nil {
 			return false, err
 		}
 		last := done.whole(zone)
-		day := last
-		switch {
-		case len(years) > 0 && !years[0].AsOf.Before(day):
-			return false, nil
-		case len(years) > 0:
-			day = years[0].AsOf.AddDate(0, 0, 1)
-		case first != nil && core.DateOf(*first, zone).Before(day):
-			day = core.DateOf(*first, zone)
+		if len(years) == 0 {
+			now := year{last}
+			return true, errors.Join(now.store(tx), now.count(tx, now.first(), last, zone), group(tx))
 		}
-		now := year{day}
-		err = errors.Join(db.Queue(tx, countedYearSQL, db.Args{"as_of": day}), now.count(tx, day, zone), now.count(tx, day.AddDate(0, 0, -YearDays), zone))
-		if day.Equal(last) {
+		if !years[0].AsOf.Before(last) {
+			return false, nil
+		}
+		now := year{years[0].AsOf.AddDate(0, 0, 1)}
+		left := now.first().AddDate(0, 0, -1)
+		err = errors.Join(now.store(tx), now.count(tx, now.AsOf, now.AsOf, zone), now.count(tx, left, left, zone))
+		if now.AsOf.Equal(last) {
 			err = errors.Join(err, group(tx))
 		}
 		return true, err
 	})
+}
+
+// first is the first day of the year.
+func (y year) first() time.Time { return y.AsOf.AddDate(0, 0, 1-YearDays) }
+
+// store queues that the years are counted up to the day.
+func (y year) store(tx *db.Tx) error {
+	return db.Queue(tx, countedYearSQL, db.Args{"as_of": y.AsOf})
 }
 
 // recount queues that the years of customers who came on a day are counted anew, if they are counted up to it.
@@ -153,14 +147,14 @@ func recount(tx *db.Tx, years []year, day time.Time, zone *time.Location) error 
 	if len(years) == 0 || !years[0].has(day) {
 		return nil
 	}
-	return errors.Join(years[0].count(tx, day, zone), group(tx))
+	return errors.Join(years[0].count(tx, day, day, zone), group(tx))
 }
 
-// count queues that the years of customers who came on a day are counted.
-func (y year) count(tx *db.Tx, day time.Time, zone *time.Location) error {
+// count queues that the years of customers who came on some days are counted.
+func (y year) count(tx *db.Tx, from, to time.Time, zone *time.Location) error {
 	return db.Queue(tx, countYearSQL, db.Args{
-		"first_id": core.FirstID(core.StartOfDate(day, zone)), "next_id": core.FirstID(endOf(day, zone)), "zone": zone.String(),
-		"year_id": core.FirstID(core.StartOfDate(y.AsOf.AddDate(0, 0, 1-YearDays), zone)), "year_next_id": core.FirstID(endOf(y.AsOf, zone)),
+		"first_id": core.FirstID(core.StartOfDate(from, zone)), "next_id": core.FirstID(endOf(to, zone)), "zone": zone.String(),
+		"year_id": core.FirstID(core.StartOfDate(y.first(), zone)), "year_next_id": core.FirstID(endOf(y.AsOf, zone)),
 	})
 }
 
