@@ -83,31 +83,6 @@ func TestStaff(t *testing.T) {
 	}})
 }
 
-// Redemptions by reward; a voided one spent nothing.
-func TestRewards(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on("2026-06-02 12:00:00")
-	bun := s.Reward(75, nil)
-	anna := s.rich()
-	s.Redeem(anna.ID, bun)
-	for range 2 {
-		s.redemption(anna.ID)
-	}
-	s.VoidRedemption(s.redemption(anna.ID).ID)
-	s.on("2026-06-01 12:00:00").redemption(anna.ID)
-	got, err := s.Reports.Rewards(t.Context(), s.By, s.selection(t, "2026-06-02", "2026-06-02"))
-	s.Check(err)
-	if len(got.Rows) != 2 {
-		t.Fatalf("%d rows: %+v", len(got.Rows), got.Rows)
-	}
-	espresso, cake := got.Rows[0], got.Rows[1]
-	same(t, "espresso", espresso, report.RewardUse{
-		ID: s.espresso, Name: espresso.Name, RedemptionsCount: 2, PointsSpent: 20, VoidedCount: 1, PreviousRedemptionsCount: 1,
-	})
-	same(t, "bun", cake, report.RewardUse{ID: bun, Name: cake.Name, RedemptionsCount: 1, PointsSpent: 75})
-	same(t, "in all", got.Total, report.RewardUse{Whole: true, RedemptionsCount: 3, PointsSpent: 95, VoidedCount: 1, PreviousRedemptionsCount: 1})
-}
-
 // An hour is what the clock showed: on the day when clocks go back, 2 o'clock lasts two hours.
 func TestHours(t *testing.T) {
 	t.Parallel()

@@ -79,6 +79,11 @@ const (
 // monthsShown is how many months before the present one have an outcome, and how many from it on.
 const monthsShown = 12
 
+const (
+	cacheTime    = time.Hour
+	manyAccounts = 20_000 // of fewer, endings are counted each time
+)
+
 // endingsKey is a tenant's unit.
 type endingsKey struct {
 	tenant core.TenantID

@@ -89,7 +89,7 @@ func (l *readLevels) readings(t timetable, today time.Time) []db.Reading {
 	return []db.Reading{
 		db.AllInto(&l.levels, reportedLevelsSQL, nil), db.AllInto(&l.rules, levelsInForceSQL, nil),
 		db.AllInto(&l.holders, levelHoldersSQL, db.Args{"today": today}),
-		db.AllInto(&l.changes, levelChangesSQL, db.Args{"first_id": core.FirstID(t.first), "next_id": core.FirstID(t.next)}),
+		db.AllInto(&l.changes, levelChangesSQL, db.Args{"first_id": core.FirstID(t.startOf(t.from)), "next_id": core.FirstID(t.next)}),
 	}
 }
 

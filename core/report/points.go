@@ -3,10 +3,12 @@ package report
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"math/big"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -171,14 +173,14 @@ func (s *Service) Points(ctx context.Context, by core.Actor, b Balances) (Statem
 		return Statement{}, err
 	}
 	t := picked.timetable(cmp.Or(b.Step, picked.step()), Nothing, now)
+	lastYear := timetable{days: picked}
+	lastYear.add(inRange, 0, Period{picked.to.AddDate(-1, 0, 1), picked.to}, picked.from)
 	var rows []statementRow
 	var spent Spent
 	var costs []unitCost
 	err := s.together(ctx, by,
 		db.AllInto(&rows, statementSQL, t.statementArgs(unit)),
-		db.OneInto(&spent, spentSQL, db.Args{
-			"unit": unit, "first_id": core.FirstID(picked.startOf(picked.to.AddDate(-1, 0, 1))), "next_id": core.FirstID(t.next),
-		}),
+		db.OneInto(&spent, spentSQL, lastYear.of(unit)),
 		db.AllInto(&costs, costsSQL, db.Args{"unit": unit}))
 	if err != nil {
 		return Statement{}, err
@@ -205,24 +207,24 @@ func unitOf(check *core.Check, chosen *string) ledger.Unit {
 	return unit
 }
 
-// statementArgs are the arguments about the steps of a timetable, and the time after them.
-func (t timetable) statementArgs(unit ledger.Unit) db.Args {
-	var firstIDs, nextIDs []core.ID
-	for _, s := range t.spans {
-		firstIDs, nextIDs = append(firstIDs, core.FirstID(s.start)), append(nextIDs, core.FirstID(s.end))
-	}
-	return db.Args{
-		"unit": unit, "first_ids": append(firstIDs, core.FirstID(t.next)), "next_ids": append(nextIDs, lastID),
-		"steps": int64(len(t.spans)), "next_id": core.FirstID(t.next), "end": t.next,
-	}
+// of are the arguments about a timetable and a unit.
+func (t timetable) of(unit ledger.Unit) db.Args {
+	args := t.args()
+	args["unit"] = unit
+	return args
 }
 
-// lastID is the highest ID.
-var lastID = core.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+// statementArgs are those with the time before and after the steps.
+func (t timetable) statementArgs(unit ledger.Unit) db.Args {
+	args := t.of(unit)
+	maps.Copy(args, t.before(t.from))
+	args["steps"], args["next_id"], args["end"] = int64(len(t.cuts)), core.FirstID(t.next), t.next
+	return args
+}
 
 // statementRow is the sum of a kind in a step or in all, or the balances around a step.
 type statementRow struct {
-	Number    *int64       // of the step, from 1; nil: in all
+	Step      *int64       // from 0; nil: in all
 	Kind      *ledger.Kind // nil: the balances
 	Amount    int64
 	Opening   int64
@@ -237,50 +239,35 @@ func newStatement(picked days, t timetable, unit ledger.Unit, rows []statementRo
 	for _, b := range newBuckets[Flow](t) {
 		st.Steps = append(st.Steps, StatementStep{Bucket: b})
 	}
-	last := int64(len(st.Steps))
+	last := int64(len(st.Steps)) - 1
 	for _, row := range rows {
 		switch {
-		case row.Number == nil:
+		case row.Step == nil:
 			*st.Total.of(*row.Kind) = row.Amount
 			continue
 		case row.Kind != nil:
-			*st.Steps[*row.Number-1].Current.of(*row.Kind) = row.Amount
+			*st.Steps[*row.Step].Current.of(*row.Kind) = row.Amount
 			continue
 		}
-		step := &st.Steps[*row.Number-1]
+		step := &st.Steps[*row.Step]
 		step.Opening, step.Closing = row.Opening, row.Closing
-		if *row.Number == 1 {
+		if *row.Step == 0 {
 			st.Opening = row.Opening
 		}
-		if *row.Number == last {
+		if *row.Step == last {
 			st.Closing, st.Owed.Spendable, st.Owed.Erased, st.Owed.Below = row.Closing, row.Spendable, row.Erased, row.Below
 		}
 	}
 	return st
 }
 
-// The balances of a step are the present ones, less what changed them since. So entries are read from the beginning of the
-// range on, each once, and no other. What a balance was below zero is followed in the same way.
-const statementSQL = `
-	with part as materialized (
-		select span.number, e.kind, e.amount, e.below
-		from unnest(@first_ids::uuid[], @next_ids::uuid[]) with ordinality span (first_id, next_id, number)
-		cross join lateral (
-			select kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
-			from loyalty.ledger_entry
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id
-				and unit = @unit::text
-			group by kind
-		) e
-	), held as materialized (
-		select coalesce(sum(a.balance), 0) as amount, coalesce(sum(a.balance) filter (where a.balance < 0), 0) as below
-		from (
-			select case when @unit = 'points' then points else stamps end as balance
-			from loyalty.account
-			where tenant_id = @tenant_id
-		) a
+// What balances were below zero is followed like the balances.
+const statementSQL = daily.Spans + `,` + daily.FlowsBefore + `, part as materialized (
+		select bucket, kind, sum(amount) as amount, sum(below) as below
+		from (` + daily.FlowsOfSpans + `
+		) f
+		where unit = @unit::text
+		group by bucket, kind
 	), erased as materialized (
 		select coalesce(sum(e.balance_after) filter (where e.balance_after > 0), 0) as amount
 		from loyalty.customer c
@@ -299,18 +286,22 @@ const statementSQL = `
 			and c.email_key is null
 			and c.merged_into is null
 			and c.updated_at < @end::timestamptz
+	), opened as materialized (
+		select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
+		from flow
+		where unit = @unit
 	), step as (
-		select n.number, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
-		from generate_series(1, @steps::bigint + 1) n (number)
-		left join part p on p.number = n.number
-		group by n.number
+		select n.step, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
+		from generate_series(0, @steps::bigint - 1) n (step)
+		left join part p on p.bucket = n.step
+		group by n.step
 	), around as (
-		select s.number, s.amount, held.amount - coalesce(sum(s.amount) over later, 0) as closing, held.below - coalesce(sum(s.below) over later, 0) as below
+		select s.step, s.amount, opened.amount + sum(s.amount) over so_far as closing, opened.below + sum(s.below) over so_far as below
 		from step s
-		cross join held
-		window later as (order by s.number desc rows between unbounded preceding and 1 preceding)
+		cross join opened
+		window so_far as (order by s.step)
 	)
-	select a.number, null::text as kind, 0::bigint as amount,
+	select a.step, null::text as kind, 0::bigint as amount,
 		greatest(least(a.closing - a.amount, 9223372036854775807), -9223372036854775807)::bigint as opening,
 		greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,
 		greatest(least(a.closing - a.below - erased.amount, 9223372036854775807), -9223372036854775807)::bigint as spendable,
@@ -318,23 +309,18 @@ const statementSQL = `
 		greatest(least(a.below, 9223372036854775807), -9223372036854775807)::bigint as below
 	from around a
 	cross join erased
-	where a.number <= @steps
 	union all
-	select number, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+	select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
 	from part
-	where number <= @steps
-	group by grouping sets ((number, kind), (kind))`
+	group by grouping sets ((bucket, kind), (kind))`
 
 // What was redeemed less what was returned, and likewise what expired.
-const spentSQL = `
+const spentSQL = daily.Spans + `
 	select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
 		greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
-	from loyalty.ledger_entry
-	where tenant_id = @tenant_id
-		and id >= @first_id
-		and id < @next_id
-		and kind in ('redemption', 'redemption_refund', 'expiry', 'expiry_return')
-		and unit = @unit`
+	from (` + daily.FlowsOfSpans + `
+	) f
+	where unit = @unit`
 
 // unitCost is what a reward costs the business and the customer.
 type unitCost struct {

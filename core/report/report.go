@@ -1,5 +1,5 @@
-// Package report counts a tenant's records. It stores no totals: every figure is counted when it is
-// requested, so none is stale, and a changed time zone applies at once.
+// Package report adds up a tenant's records, by local days. Days that are over were counted once (core/daily), and all others are counted
+// when a report asks. So no figure is stale, and a changed time zone applies at once.
 //
 // Sales and redemptions are found and dated by their IDs, which contain created_at.
 //
@@ -23,16 +23,15 @@ type Service struct {
 	gate         *limit.Gate
 	manyAccounts int64
 
-	mu       sync.Mutex
-	openings map[core.TenantID]openingBalances // of large tenants
-	endings  map[endingsKey]countedEndings     // likewise
+	mu      sync.Mutex
+	endings map[endingsKey]countedEndings // of large tenants
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	return &Service{
 		db: d, gate: limit.NewGate(maxAtOnce, maxPerTenant, patience, busy).Resting(),
-		manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{}, endings: map[endingsKey]countedEndings{},
+		manyAccounts: manyAccounts, endings: map[endingsKey]countedEndings{},
 	}
 }
 
@@ -152,16 +151,3 @@ func (d days) startOf(date time.Time) time.Time { return core.StartOfDate(date, 
 
 // end returns the first instant after the last day.
 func (d days) end() time.Time { return d.startOf(d.to.AddDate(0, 0, 1)) }
-
-// bounds returns the beginning of each day and the end of the last one, as instants and as the first IDs
-// after them.
-func (d days) bounds() (instants []time.Time, ids []core.ID) {
-	for _, date := range d.dates() {
-		instants = append(instants, d.startOf(date))
-	}
-	instants = append(instants, d.end())
-	for _, at := range instants {
-		ids = append(ids, core.FirstID(at))
-	}
-	return instants, ids
-}

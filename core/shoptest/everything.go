@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/ledger"
@@ -43,9 +44,22 @@ func (s Shop) WriteEverything() {
 	seedImport(s)
 	seedLinks(s)
 	seedPIN(s, c)
+	seedDays(s)
 	s.Must(core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: "Södermalm"}, nil)))
 	seedNotifications(s)
 	s.Must(s.Tenants.EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())}))
+}
+
+// seedDays counts days on which something happened, and changes one of them.
+func seedDays(s Shop) {
+	s.T.Helper()
+	past := s.At(s.DB.Now().Add(-72 * time.Hour))
+	c := past.Customer()
+	sold := past.Sale(c.ID, past.Points(100), 1250)
+	past.Redeem(c.ID, past.Reward(5, nil))
+	past.RedeemVoucher(past.Voucher(past.Coupon(coupon.New{Name: "Three days ago", BenefitType: "points", BenefitValue: new(int64(5))}).ID, c.ID))
+	s.Check(s.Days.Count(s.T.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+	s.VoidSale(sold.ID)
 }
 
 // seedPromotion adds a promotion about a category, and returns a type whose sale sent a code that no category has.

@@ -61,12 +61,18 @@ const (
 
 	Reports        = Panel + "/reports"
 	SummaryCSV     = Reports + "/summary.csv"
+	VisitorReport  = Reports + "/visitors"
+	CohortReport   = VisitorReport + "/months" // parts of it as files, without the extension
+	GroupReport    = VisitorReport + "/groups"
+	AudienceReport = VisitorReport + "/list"
 	TopReport      = Reports + "/customers"
 	LocationReport = Reports + "/locations"
 	StaffReport    = Reports + "/staff"
 	HourReport     = Reports + "/hours"
 	RewardReport   = Reports + "/rewards"
+	RewardSteps    = RewardReport + "/steps" // a part of it as a file, without the extension
 	CouponReport   = Reports + "/coupons"
+	CouponSteps    = CouponReport + "/steps" // likewise
 	EarningReport  = Reports + "/earning"
 	PromotionHours = EarningReport + "/hours" // parts of it as files, without the extension
 	LevelReport    = EarningReport + "/levels"
@@ -197,6 +203,14 @@ func CouponVouchers(id core.ID) string { return Coupon(id) + "/vouchers" }
 
 // SendForm is the page that sends a coupon.
 func SendForm(coupon core.ID) string { return Coupon(coupon) + "/send" }
+
+// SendTo is the form that sends a coupon to an audience.
+func SendTo(coupon core.ID, audience string) string {
+	return SendForm(coupon) + "?audience=" + audience
+}
+
+// Audience lists the customers of an audience.
+func Audience(name string) string { return AudienceReport + "?audience=" + name }
 
 // Send is the page of a send of a coupon.
 func Send(coupon, send core.ID) string { return Coupon(coupon) + "/sends/" + send.String() }

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"net/url"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/ledger"
@@ -88,6 +89,7 @@ func pointsFigures(st report.Statement) []ui.Figure {
 // balanceChart shows the balance at the end of each step.
 func (v Report) balanceChart(st report.Statement) ui.Chart {
 	c := chart[report.StatementStep]{
+		measure: unitLabels[st.Unit] + " at the end of each ",
 		Chart: ui.Chart{
 			ID: "balance", Title: "Balance of all customers", Series: []ui.Series{{Name: "Balance", Kind: ui.Line}},
 			Summary: soFar(format.Units(st.Closing, st.Unit)+" at the end", st.To, v.Today()),
@@ -105,14 +107,22 @@ func (v Report) balanceChart(st report.Statement) ui.Chart {
 
 // endingChart shows what ends in each of the next twelve months.
 func endingChart(e report.Endings) ui.Chart {
-	c := ui.Chart{ID: "ending", Title: "Ending in the next 12 months", Label: "Month", Series: []ui.Series{{Name: "Ending", Kind: ui.Bars}}}
+	c := ui.Chart{ID: "ending", Title: "Ending in the next 12 months", Label: "Month", Measure: unitLabels[e.Unit] + " ending per month", Series: []ui.Series{{Name: "Ending", Kind: ui.Bars}}}
 	for _, m := range e.Months {
 		c.Rows = append(c.Rows, ui.ChartRow{
 			Label: m.Month.Format("January 2006"), Axis: m.Month.Format("Jan 2006"), Values: []ui.ChartValue{{Number: m.Amount, Text: format.Number(m.Amount)}},
 		})
 	}
-	c.Summary = format.Units(e.Soon(), e.Unit) + " in these months, " + format.Number(e.Later.Amount) + " later, " + format.Number(e.Never) + " without a last day"
+	if n := len(e.Months); n > 0 {
+		c.Summary = monthsInWords(e.Months[0].Month, e.Months[n-1].Month) + ", by month: "
+	}
+	c.Summary += format.Units(e.Soon(), e.Unit) + " in these months, " + format.Number(e.Later.Amount) + " later, " + format.Number(e.Never) + " without a last day"
 	return c
+}
+
+// monthsInWords is "June 2026 – May 2027".
+func monthsInWords(first, last time.Time) string {
+	return first.Format("January 2006") + " – " + last.Format("January 2006")
 }
 
 // OutcomeLabel is the time that an outcome is about.
@@ -149,8 +159,12 @@ func share(hundredths int64) string { return format.Percent(hundredths, 100*100)
 
 // cost is a range of costs: € 10.00 – € 40.00.
 func (v Report) cost(c report.Cost) string {
+	return costInWords(v.Reader, c)
+}
+
+func costInWords(by format.Reader, c report.Cost) string {
 	if c.Least == c.Most {
-		return v.Money(c.Least)
+		return by.Money(c.Least)
 	}
-	return v.Money(c.Least) + " – " + v.Money(c.Most)
+	return by.Money(c.Least) + " – " + by.Money(c.Most)
 }

@@ -87,37 +87,6 @@ func (h *Handlers) staffCSV(c echo.Context) error {
 	})
 }
 
-// rewardReport shows the redemptions of each reward.
-func (h *Handlers) rewardReport(c echo.Context) error {
-	q, err := h.query(c, views.Rewards)
-	if err != nil {
-		return err
-	}
-	r, err := h.Reports.Rewards(c.Request().Context(), page.Actor(c), q.Selection)
-	return h.show(c, q, &r.Period, err, func(v views.Report) templ.Component { return views.RewardsPage(v, r) })
-}
-
-func (h *Handlers) rewardCSV(c echo.Context) error {
-	q, err := h.query(c, views.Rewards)
-	if err != nil {
-		return err
-	}
-	r, err := h.Reports.Rewards(c.Request().Context(), page.Actor(c), q.Selection)
-	if err != nil {
-		return err
-	}
-	header := comparedHeader(r.Against, []string{"ULID", "Reward", "Redemptions", "Points spent", "Stamps spent", "Voided"}, "Earlier redemptions")
-	return h.CSV(c, fileName("rewards", r.Period), header, func(row func(...any) error) error {
-		for _, u := range r.Rows {
-			cells := []any{u.ID.String(), u.Name, u.RedemptionsCount, u.PointsSpent, u.StampsSpent, u.VoidedCount}
-			if err := row(comparedCells(r.Against, cells, u.PreviousRedemptionsCount)...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // comparedHeader adds the columns of the earlier period to the header of a file, if there is one.
 func comparedHeader(against *report.Period, header []string, earlier string) []string {
 	if against == nil {

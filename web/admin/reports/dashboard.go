@@ -2,6 +2,7 @@ package reports
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -11,6 +12,7 @@ import (
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/links"
+	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/route"
 )
@@ -40,14 +42,20 @@ func (h *Handlers) dashboard(c echo.Context) error {
 	if !by.Role.Includes(core.Manager) {
 		return h.Redirect(c, links.Customers) // turnover isn't for cashiers
 	}
-	chosen, err := pickPeriod(c.QueryParam("period"))
+	form := forms.Query(c.QueryParams())
+	v := views.Dashboard{Form: form}
+	days, period, err := dashboardDays(form, h.LocalToday(by))
+	if err == nil {
+		v.Period = period
+		v.Overview, err = h.Reports.Overview(ctx, by, days)
+	}
+	status, err := form.Status(err)
 	if err != nil {
 		return err
 	}
-	days := rangeOf(chosen.Days(h.LocalToday(by)))
-	v := views.Dashboard{Period: chosen}
-	if v.Overview, err = h.Reports.Overview(ctx, by, days); err != nil {
-		return err
+	if status != http.StatusOK {
+		v.Frame = h.insightFrame(c, "Dashboard", links.Dashboard)
+		return h.Render(c, status, views.DashboardPage(v), nil)
 	}
 	if !v.Overview.Has.Sale {
 		return h.Guide.FirstSteps(c, v.Overview.Has)
@@ -58,7 +66,7 @@ func (h *Handlers) dashboard(c echo.Context) error {
 	if v.Feed, err = h.Reports.Recent(ctx, by, recentEvents, ""); err != nil {
 		return err
 	}
-	if v.Top, err = h.Reports.Top(ctx, by, report.Ranking{Range: days, Limit: new(int64(topCustomers))}); err != nil {
+	if v.Top, err = h.Reports.Top(ctx, by, report.Ranking{Range: rangeOf(v.Overview.Period), Limit: new(int64(topCustomers))}); err != nil {
 		return err
 	}
 	notices, err := h.PlanNotices(c, usage.Customers, usage.Staff, usage.Sends)
@@ -68,6 +76,18 @@ func (h *Handlers) dashboard(c echo.Context) error {
 	v.Frame = h.insightFrame(c, "Dashboard", links.Dashboard)
 	v.Chart, v.Notices = true, notices
 	return h.Render(c, http.StatusOK, views.DashboardPage(v), nil)
+}
+
+// dashboardDays are the dates of the form, or those of a period, whose name it returns too.
+func dashboardDays(form *forms.Form, today time.Time) (days report.Range, period string, err error) {
+	if form.Value("from") != "" || form.Value("to") != "" {
+		return report.Range{From: form.Date("from"), To: form.Date("to"), Malformed: form.Malformed}, "", nil
+	}
+	chosen, err := pickPeriod(form.Value("period"))
+	if err != nil {
+		return report.Range{}, "", err
+	}
+	return rangeOf(chosen.Days(today)), chosen.Name, nil
 }
 
 // pickPeriod finds a period by its name; "" is the default.

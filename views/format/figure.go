@@ -1,0 +1,82 @@
+package format
+
+// Figure is a figure of a business, by its name on pages.
+type Figure string
+
+// The figures that are compared with an earlier period.
+const (
+	ActiveCustomers  Figure = "Active customers"
+	AverageSale      Figure = "Average sale"
+	CustomersNew     Figure = "New customers"
+	NetSpend         Figure = "Spend after refunds"
+	PointsExpired    Figure = "Points expired"
+	PointsIssued     Figure = "Points issued"
+	PointsRedeemed   Figure = "Points redeemed"
+	PointsRefunded   Figure = "Points refunded"
+	PointsReversed   Figure = "Points reversed"
+	Redemptions      Figure = "Redemptions"
+	Refunds          Figure = "Refunds"
+	SalesCount       Figure = "Sales"
+	Spend            Figure = "Tracked spend"
+	StampsIssued     Figure = "Stamps issued"
+	VoidedSales      Figure = "Voided sales"
+	VouchersRedeemed Figure = "Vouchers redeemed"
+)
+
+// welcome are the figures of which an owner wants more. A change of any other one is neither good nor bad: points that
+// customers spend are what the programme is for and a cost, and a void corrects a mistake.
+var welcome = map[Figure]bool{
+	ActiveCustomers: true, AverageSale: true, CustomersNew: true, NetSpend: true, SalesCount: true, Spend: true,
+}
+
+// Change is how a figure has changed since an earlier period.
+type Change struct {
+	Words string // "+6.4%"; "" if there is nothing to compare with
+	Trend Trend
+	News  News
+}
+
+// Trend is the direction of a change.
+type Trend string
+
+// The directions.
+const (
+	Up    Trend = "up"
+	Down  Trend = "down"
+	Level Trend = "level"
+)
+
+// News is what a change means for the business.
+type News string
+
+// The kinds of news.
+const (
+	GoodNews News = "good"
+	BadNews  News = "bad"
+	NoNews   News = "" // neither
+)
+
+// ChangeOf compares a figure with what it was.
+func ChangeOf(f Figure, now, then int64) Change {
+	c := Change{Trend: Level}
+	if c.Words, c.Trend = relativeChange(now, then); welcome[f] {
+		c.News = map[Trend]News{Up: GoodNews, Down: BadNews}[c.Trend]
+	}
+	return c
+}
+
+// relativeChange is "+12.5%" or, from a tenfold increase, "12×", because larger percentages are hard to read. It is ""
+// if there is nothing to compare with.
+func relativeChange(now, then int64) (string, Trend) {
+	switch {
+	case then <= 0:
+		return "", Level
+	case Percent(max(now, then)-min(now, then), then) == Percent(0, then):
+		return "0%", Level
+	case now/10 >= then:
+		return Number(now/then) + "×", Up
+	case now > then:
+		return "+" + Percent(now-then, then), Up
+	}
+	return "−" + Percent(then-now, then), Down
+}
