@@ -695,21 +695,7 @@ prepare yearSQL as
   from loyalty.year_counted
   where tenant_id = $1;
 
--- firstSaleSQL (core/daily/year.go), for countYear: countYear counts the years of customers up to the day after the one
--- that they are counted up to: of those who came on it, and of those for whom a day ends to be in their year.
--- $1=tenant_id $2=first_id
-prepare firstSaleSQL as
-  select min(created_at) as first
-  from (
-    select created_at
-    from loyalty.transaction
-    where tenant_id = $1
-      and id >= $2
-    order by id
-    limit 1
-  ) t;
-
--- countYearSQL (core/daily/year.go): Of customers with a sale on a day, the year is counted anew.
+-- countYearSQL (core/daily/year.go): Of customers with a sale on some days, the year is counted anew.
 -- $1=tenant_id $2=first_id $3=next_id $4=zone $5=year_id $6=year_next_id
 prepare countYearSQL as
   with came as (
@@ -746,8 +732,7 @@ prepare countYearSQL as
     visits = excluded.visits,
     spend = excluded.spend;
 
--- countedYearSQL (core/daily/year.go), for countYear: countYear counts the years of customers up to the day after the
--- one that they are counted up to: of those who came on it, and of those for whom a day ends to be in their year.
+-- countedYearSQL (core/daily/year.go), for store: store queues that the years are counted up to the day.
 -- $1=tenant_id $2=as_of
 prepare countedYearSQL as
   insert into loyalty.year_counted (tenant_id, as_of, high)

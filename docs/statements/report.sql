@@ -2108,11 +2108,12 @@ prepare cohortsSQL as
   where first_month >= $14::date
   group by bucket, first_month;
 
--- yearGroupsSQL (core/report/visitors.go), for Visitors: Visitors returns the customers of a selection.
+-- yearGroupsSQL (core/report/visitors.go): While days are still to be counted, the groups wait for them.
 -- $1=tenant_id
 prepare yearGroupsSQL as
   select k.as_of, least(k.high, 9223372036854775807)::bigint as high, coalesce(g.name, '') as name, coalesce(g.customers, 0) as customers,
     least(coalesce(g.spend, 0), 9223372036854775807)::bigint as spend_cents
   from loyalty.year_counted k
+  join loyalty.days_counted d on d.tenant_id = $1 and d.zone <> '' and k.as_of = (d.ends_at at time zone d.zone)::date - 1
   left join loyalty.year_group g on g.tenant_id = $1
   where k.tenant_id = $1;
