@@ -17,8 +17,8 @@ const (
 	runTime   = 10 * time.Second // after which a job lets others of its lane go first
 )
 
-// endOfTime is after each day.
-var endOfTime = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+// EndOfTime is after each other day.
+var EndOfTime = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // Counting is the job that counts a business's days.
 type Counting struct {
@@ -146,7 +146,7 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 		if done.Zone != zone.String() { // of another zone, days begin at other times
 			none := days{FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over, EndsAt: endOf(over, zone)}
 			return true, errors.Join(
-				db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": endOfTime}), db.Queue(tx, dropYearSQL, nil), none.store(tx, zone))
+				db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": EndOfTime}), db.Queue(tx, dropYearSQL, nil), none.store(tx, zone))
 		}
 		then, day, err := s.next(ctx, tx, done, zone, over, marked)
 		switch {

@@ -262,8 +262,8 @@ const (
 				and id < span.next_id
 			group by unit, kind`
 
-	// From an index that has the new customers alone.
-	joined = `
+	// Joined is the new customers, from an index that has them alone. Imported ones aren't new.
+	Joined = `
 			select count(*) as customers
 			from loyalty.customer
 			where tenant_id = @tenant_id

@@ -78,7 +78,7 @@ const (
 
 	keepJoinedSQL = `
 	insert into loyalty.day_joined (tenant_id, day, customers)
-	select @tenant_id, @day::date, c.*` + ofDay + joined + `
+	select @tenant_id, @day::date, c.*` + ofDay + Joined + `
 	) c
 	where c.customers > 0`
 )

@@ -55,7 +55,7 @@ const (
 
 	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
 
-	JoinedOfSpans = ofSpans + `d.customers` + kept + `day_joined` + counted + joined + notKept
+	JoinedOfSpans = ofSpans + `d.customers` + kept + `day_joined` + counted + Joined + notKept
 
 	ofSpans = `
 		select span.part, span.period, span.bucket, `

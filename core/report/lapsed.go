@@ -54,7 +54,7 @@ func (s *Service) ExportAudience(ctx context.Context, by core.Actor, name daily.
 	if _, err := list(core.Page{Size: 1}); err != nil {
 		return err
 	}
-	start := core.Cursor{At: s.db.Now(), ID: core.FirstID(endOfTime)}
+	start := core.Cursor{At: s.db.Now(), ID: core.FirstID(daily.EndOfTime)}
 	count, err := db.Each(start, list, each)
 	// Logged also if the client is gone: it has what was passed so far.
 	return cmp.Or(err, db.Run(context.WithoutCancel(ctx), s.db.Tenant(by), func(tx *db.Tx) error {

@@ -8,9 +8,6 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// endOfTime is a day after each other.
-var endOfTime = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
-
 // before are the arguments about all time before a day (daily.FlowsBefore).
 func (d days) before(day time.Time) db.Args {
 	return db.Args{"zone": d.zone.String(), "before": day, "before_id": core.FirstID(d.startOf(day))}

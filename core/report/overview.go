@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 )
 
@@ -90,7 +91,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	var owed owedRow
 	err := s.together(ctx, by,
 		db.AllInto(&rows, comparedSQL, t.at(nil)),
-		db.OneInto(&owed, owedSQL, t.before(endOfTime)),
+		db.OneInto(&owed, owedSQL, t.before(daily.EndOfTime)),
 		db.OneInto(&o.Has, firstStepsSQL, nil))
 	if err != nil {
 		return Overview{}, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 )
 
@@ -355,5 +356,7 @@ const recentDaysSQL = `
 			and status = 'completed'
 		order by id desc
 		limit 1
-	) latest` + joinedInSpan + `
+	) latest
+	cross join lateral (` + daily.Joined + `
+	) joined
 	order by span.number`

@@ -67,16 +67,3 @@ func (s *Service) Summary(ctx context.Context, by core.Actor, r Range) (Summary,
 	}
 	return sum, nil
 }
-
-// joinedInSpan counts the new customers of a span, by an index that has them alone. Customers who were merged into
-// another and imported ones aren't new.
-const joinedInSpan = `
-	cross join lateral (
-		select count(*) as customers
-		from loyalty.customer
-		where tenant_id = @tenant_id
-			and created_at >= span.starts
-			and created_at < span.ends
-			and merged_into is null
-			and imported_at is null
-	) joined`

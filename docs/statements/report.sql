@@ -1529,13 +1529,13 @@ prepare recentDaysSQL as
     limit 1
   ) latest
   cross join lateral (
-    select count(*) as customers
-    from loyalty.customer
-    where tenant_id = $5
-      and created_at >= span.starts
-      and created_at < span.ends
-      and merged_into is null
-      and imported_at is null
+      select count(*) as customers
+      from loyalty.customer
+      where tenant_id = $5
+        and created_at >= span.starts
+        and created_at < span.ends
+        and merged_into is null
+        and imported_at is null
   ) joined
   order by span.number;
 
