@@ -3,30 +3,36 @@ package daily
 // What is counted, of spans of time. A span has starts, ends, first_id and next_id, which are the first instant and ID in it and after it,
 // and its zone. The same is kept of a day that is over and counted of any other span, when a report asks.
 const (
+	// Refunds are few, so the sales of refunds are found, not the refunds of each sale.
 	sales = `
-			select coalesce(t.location_id, 0) as location_id,
-				count(*) filter (where t.status = 'completed') as transactions,
-				least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
-				least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
-				least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
-				count(*) filter (where t.status = 'voided') as voided,
-				least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
-				coalesce(sum(r.refunds), 0)::bigint as refunds,
-				least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
-				least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
-			from loyalty.transaction t
-			left join (
-				select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
-				from loyalty.refund
+			select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+				least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+				sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+				least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+			from (
+				select coalesce(location_id, 0) as location_id,
+					count(*) filter (where status = 'completed') as transactions,
+					coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+					coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+					coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+					count(*) filter (where status = 'voided') as voided,
+					coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+					0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+				from loyalty.transaction
 				where tenant_id = @tenant_id
-					and transaction_id >= span.first_id
-					and transaction_id < span.next_id
-				group by transaction_id
-			) r on r.transaction_id = t.id and t.status = 'completed'
-			where t.tenant_id = @tenant_id
-				and t.id >= span.first_id
-				and t.id < span.next_id
-			group by coalesce(t.location_id, 0)`
+					and id >= span.first_id
+					and id < span.next_id
+				group by coalesce(location_id, 0)
+				union all
+				select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+				from loyalty.refund r
+				join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = r.transaction_id and t.status = 'completed'
+				where r.tenant_id = @tenant_id
+					and r.transaction_id >= span.first_id
+					and r.transaction_id < span.next_id
+				group by coalesce(t.location_id, 0)
+			) s
+			group by s.location_id`
 
 	hours = `
 			select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
@@ -38,10 +44,10 @@ const (
 				and t.status = 'completed'
 			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
 
-	// Customers who came anywhere, and at each location, with their first sale of the span and the one before it. A customer has few
-	// sales, and the one before is found from the end of an index, without the table.
+	// Customers who came to a @location, or anywhere (0), with their first sale of the span and the one before it. A customer has few sales,
+	// and the one before is found from the end of an index, without the table.
 	visitors = `
-			select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+			select v.customer_id, v.first_id, p.id as prior_id
 			from (
 				select customer_id, min(id::text collate "C")::uuid as first_id
 				from loyalty.transaction
@@ -49,6 +55,7 @@ const (
 					and id >= span.first_id
 					and id < span.next_id
 					and status = 'completed'
+					and @location::bigint in (0, location_id)
 				group by customer_id
 			) v
 			left join lateral (
@@ -58,30 +65,7 @@ const (
 					and customer_id = v.customer_id
 					and id < span.first_id
 					and status = 'completed'
-				order by id desc
-				limit 1
-			) p on true`
-
-	visitorsOfLocations = `
-			select v.location_id, v.customer_id, v.first_id, p.id as prior_id
-			from (
-				select location_id, customer_id, min(id::text collate "C")::uuid as first_id
-				from loyalty.transaction
-				where tenant_id = @tenant_id
-					and id >= span.first_id
-					and id < span.next_id
-					and status = 'completed'
-					and location_id is not null
-				group by location_id, customer_id
-			) v
-			left join lateral (
-				select id
-				from loyalty.transaction
-				where tenant_id = @tenant_id
-					and customer_id = v.customer_id
-					and id < span.first_id
-					and status = 'completed'
-					and location_id = v.location_id
+					and @location in (0, location_id)
 				order by id desc
 				limit 1
 			) p on true`
@@ -98,7 +82,7 @@ const (
 				where tenant_id = @tenant_id
 					and customer_id = v.customer_id
 					and status = 'completed'
-					and v.location_id in (0, location_id)
+					and @location in (0, location_id)
 				order by id
 				limit 1
 			) f`
@@ -261,6 +245,14 @@ const (
 				and id >= span.first_id
 				and id < span.next_id
 			group by unit, kind`
+
+	levelChanges = `
+			select coalesce(to_level, 0) as to_level, reason, count(*) as changes
+			from loyalty.level_change
+			where tenant_id = @tenant_id
+				and id >= span.first_id
+				and id < span.next_id
+			group by coalesce(to_level, 0), reason`
 
 	// Joined is the new customers, from an index that has them alone. Imported ones aren't new.
 	Joined = `

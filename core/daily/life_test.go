@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/dbtest"
@@ -50,6 +51,8 @@ func newLife(t *testing.T, seed uint64) *life {
 	t.Helper()
 	l := &life{shop: shopIn(t, dbtest.OwnDB(t)), t: t, rng: rand.New(rand.NewPCG(seed, seed))}
 	l.coffee, l.espresso = l.Stamps(), l.Reward(10, nil)
+	l.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.ByYear, Drops: true},
+		award.Level{Name: "Member"}, award.Level{Name: "Silver", Threshold: 20}, award.Level{Name: "Gold", Threshold: 60})
 	l.places = []*int64{nil}
 	for _, name := range []string{"Harbour", "Station"} {
 		made, err := core.Result(l.Locations.Add(t.Context(), l.By, location.New{Name: name}, nil))
@@ -274,6 +277,7 @@ func (s shop) figures(sel report.Selection) (f figures) {
 	f.Points, errs[7] = r.Points(ctx, by, report.Balances{Range: sel.Range})
 	f.Stamps, errs[8] = r.Points(ctx, by, report.Balances{Range: sel.Range, Unit: new("stamps")})
 	f.Earning, errs[9] = r.Earning(ctx, by, sel)
+	f.Earning.LevelsAt = time.Time{} // now
 	f.Visitors, errs[10] = r.Visitors(ctx, by, sel)
 	f.Coupons, errs[11] = r.CouponUse(ctx, by, sel)
 	f.Visitors.Groups = report.YearGroups{} // there are none until days are counted (TestYearsAreExact)

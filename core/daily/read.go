@@ -55,6 +55,8 @@ const (
 
 	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
 
+	LevelChangesOfSpans = ofSpans + `d.to_level, d.reason, d.changes` + kept + `day_level` + counted + levelChanges + notKept
+
 	JoinedOfSpans = ofSpans + `d.customers` + kept + `day_joined` + counted + Joined + notKept
 
 	ofSpans = `
@@ -94,10 +96,6 @@ const VisitorsOfSpans = `
 			and span.hour is not null
 		group by span.part, span.period, span.bucket
 		union all` + countedVisitors + visitors + came + `
-			and @location::bigint = 0
-		group by span.part, span.period, span.bucket
-		union all` + countedVisitors + visitorsOfLocations + came + `
-			and v.location_id = @location
 		group by span.part, span.period, span.bucket`
 
 const (
@@ -120,12 +118,19 @@ const VisitsOfSpans = `
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
 		where span.visits_kept
 			and span.hour is null
+		union all
+		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + `, d.prior, h.customers, h.second
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
+		cross join lateral (
+			select sum(n.customers) as customers, sum(n.second) as second
+			from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+		) h
+		where span.visits_kept
+			and span.hour is not null
+			and h.customers > 0
 		union all` + countedVisits + visitors + withFirst + `
-			where @location::bigint = 0
-			group by 1` + visitsOfPart + `
-		union all` + countedVisits + visitorsOfLocations + withFirst + `
-			where v.location_id = @location
-			group by 1` + visitsOfPart
+			group by 1` + visitsNotKept
 
 const (
 	dayOfSpan = `(span.starts at time zone span.zone)::date`
@@ -137,15 +142,13 @@ const (
 			select ` + priorDay + ` as prior, count(*) as customers, count(*) filter (where ` + priorDay + ` = ` + firstDay + `) as second
 			from (`
 
-	visitsOfPart = visitsNotKept + `
-			or span.hour is not null`
-
 	visitsNotKept = `
 		) c
 		where not span.visits_kept`
 )
 
-// CohortsOfSpans are the customers of each span on their first visit of its month, by the month of their first visit of all.
+// CohortsOfSpans are the customers of each span on their first visit of its month, by the month of their first visit of all. The @location is
+// anywhere (0).
 const CohortsOfSpans = `
 		select span.part, span.period, span.bucket, d.first_month, d.customers
 		from span

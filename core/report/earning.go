@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/daily"
@@ -24,6 +25,7 @@ type Earning struct {
 	Hours    []PromotionHours
 	Levels   []LevelMoves // by rank; none if levels are off, unless customers moved
 	LevelsOn bool
+	LevelsAt time.Time // when their customers were counted: of a large business, up to an hour ago
 }
 
 // UnitEarning is what sales earned of a unit. Its rules add up to Total.
@@ -72,14 +74,18 @@ func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Ea
 		FirstSale *core.ID
 	}
 	var promotions []storedPromotion
-	var levels readLevels
+	levels := readLevels{holders: asOf[[]levelHolders]{at: now}}
 	readings := []db.Reading{
 		db.AllInto(&earned, earnedSQL, t.at(picked.location)), db.OneInto(&known, knownRulesSQL, nil),
 		db.AllInto(&promotions, timedPromotionsSQL, db.Args{"from": picked.from, "to": picked.to, "limit": MaxCompared}),
 	}
 	today := picked.dayOf(now)
 	if picked.location == nil {
-		readings = append(readings, levels.readings(t, today)...)
+		kept, known := s.holders.of(by.Tenant.ID, now, by.Tenant.TimeZone)
+		if known {
+			levels.holders = kept
+		}
+		readings = append(readings, levels.readings(t, today, known)...)
 	}
 	leave, err := s.gate.Enter(ctx, by.Tenant.ID)
 	if err != nil {
@@ -90,7 +96,10 @@ func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Ea
 		return Earning{}, err
 	}
 	e := Earning{Period: Period{picked.from, picked.to}, Against: t.against, HasRules: known.HasRules, Units: byUnit(earned)}
-	e.Levels, e.LevelsOn = levels.moves(today), len(levels.rules) > 0
+	if levels.accounts >= s.manyAccounts {
+		s.holders.keep(by.Tenant.ID, levels.holders)
+	}
+	e.Levels, e.LevelsOn, e.LevelsAt = levels.moves(today), len(levels.rules) > 0, levels.holders.at
 	if known.FirstSale != nil {
 		e.Hours, err = s.promotionHours(ctx, by, picked, promotions, known.FirstSale.Time(), now)
 	}

@@ -79,21 +79,14 @@ const (
 // monthsShown is how many months before the present one have an outcome, and how many from it on.
 const monthsShown = 12
 
-const (
-	cacheTime    = time.Hour
-	manyAccounts = 20_000 // of fewer, endings are counted each time
-)
-
 // endingsKey is a tenant's unit.
 type endingsKey struct {
 	tenant core.TenantID
 	unit   ledger.Unit
 }
 
-// countedEndings are the figures of a tenant's unit by day. Those of a large tenant are kept for an hour: what isn't in lots
-// yet may be the awards of months.
+// countedEndings are the figures of a tenant's unit by day. What isn't in lots yet may be the awards of months.
 type countedEndings struct {
-	at   time.Time
 	left []leftOfDay
 	used []usedOfDay
 }
@@ -126,18 +119,15 @@ func (s *Service) Endings(ctx context.Context, by core.Actor, unit *string) (End
 	if err != nil {
 		return Endings{}, err
 	}
-	return newEndings(chosen, counted, chosen.Of(by.Tenant), core.DateOf(s.db.Now(), by.Tenant.TimeZone)), nil
+	return newEndings(chosen, counted.at, counted.figures, chosen.Of(by.Tenant), core.DateOf(s.db.Now(), by.Tenant.TimeZone)), nil
 }
 
-func (s *Service) countEndings(ctx context.Context, by core.Actor, unit ledger.Unit) (countedEndings, error) {
+func (s *Service) countEndings(ctx context.Context, by core.Actor, unit ledger.Unit) (asOf[countedEndings], error) {
 	key, now := endingsKey{by.Tenant.ID, unit}, s.db.Now()
-	s.mu.Lock()
-	kept, known := s.endings[key]
-	s.mu.Unlock()
-	if known && now.Sub(kept.at) < cacheTime {
+	if kept, known := s.endings.of(key, now, by.Tenant.TimeZone); known {
 		return kept, nil
 	}
-	c, left := countedEndings{at: now}, leftPointsSQL
+	c, left := asOf[countedEndings]{at: now}, leftPointsSQL
 	if unit == ledger.Stamps {
 		left = leftStampsSQL
 	}
@@ -145,19 +135,17 @@ func (s *Service) countEndings(ctx context.Context, by core.Actor, unit ledger.U
 	err := s.together(ctx, by,
 		db.OneInto(&accounts, accountsSQL, nil),
 		db.OneInto(&struct{ Set string }{}, hashSQL, nil),
-		db.AllInto(&c.left, left, nil),
-		db.AllInto(&c.used, usedSQL, db.Args{"unit": unit}))
+		db.AllInto(&c.figures.left, left, nil),
+		db.AllInto(&c.figures.used, usedSQL, db.Args{"unit": unit}))
 	if err == nil && accounts >= s.manyAccounts {
-		s.mu.Lock()
-		s.endings[key] = c
-		s.mu.Unlock()
+		s.endings.keep(key, c)
 	}
 	return c, err
 }
 
-func newEndings(unit ledger.Unit, c countedEndings, rule core.Expiry, today time.Time) Endings {
+func newEndings(unit ledger.Unit, at time.Time, c countedEndings, rule core.Expiry, today time.Time) Endings {
 	first := Monthly.start(today)
-	e := Endings{Unit: unit, CountedAt: c.at}
+	e := Endings{Unit: unit, CountedAt: at}
 	outcomes := []Outcome{{Until: Earlier}}
 	for i := range 2 * monthsShown {
 		outcomes = append(outcomes, Outcome{Until: InMonth, Month: first.AddDate(0, i-monthsShown, 0)})
@@ -225,11 +213,6 @@ func plus(a, b int64) int64 {
 	}
 	return a + b
 }
-
-const accountsSQL = `
-	select count(*)
-	from loyalty.account
-	where tenant_id = @tenant_id`
 
 // What ledger.ReadEndings reads of one customer, of all at once: the lots, and the awards that aren't in them yet. What has no
 // last day is the rest of the balance, since nothing was taken from an account without lots after the entries that are its first

@@ -9,7 +9,6 @@ package report
 import (
 	"context"
 	"runtime"
-	"sync"
 	"time"
 
 	"example.com/loyalty/core"
@@ -22,16 +21,15 @@ type Service struct {
 	db           *db.DB
 	gate         *limit.Gate
 	manyAccounts int64
-
-	mu      sync.Mutex
-	endings map[endingsKey]countedEndings // of large tenants
+	endings      hourly[endingsKey, countedEndings]
+	holders      hourly[core.TenantID, []levelHolders]
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	return &Service{
 		db: d, gate: limit.NewGate(maxAtOnce, maxPerTenant, patience, busy).Resting(),
-		manyAccounts: manyAccounts, endings: map[endingsKey]countedEndings{},
+		manyAccounts: manyAccounts,
 	}
 }
 

@@ -162,7 +162,7 @@ func (d days) cohorts(asOf time.Time) db.Args {
 		}
 		t.add(inRange, i, Period{from, to}, first)
 	}
-	args := t.args()
+	args := t.at(nil)
 	args["first_month"] = first
 	return args
 }

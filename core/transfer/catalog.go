@@ -24,6 +24,7 @@ var leftOut = map[string]string{
 	"day_flow":           "follows from the records, and is counted again",
 	"day_hour":           "follows from the records, and is counted again",
 	"day_joined":         "follows from the records, and is counted again",
+	"day_level":          "follows from the records, and is counted again",
 	"day_mark":           "follows from the records, and is counted again",
 	"day_reward":         "follows from the records, and is counted again",
 	"day_rule":           "follows from the records, and is counted again",

@@ -96,9 +96,9 @@ const (
 		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] as figures
 		from loyalty.day_visit
 		union all
-		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior, 'from', h.number - 1), array[h.customers, 0]
+		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior, 'from', h.number - 1), array[h.customers, h.second]
 		from loyalty.day_visit v
-		cross join lateral unnest(v.by_hour) with ordinality h (customers, number)
+		cross join lateral unnest(v.by_hour, v.second_by_hour) with ordinality h (customers, second, number)
 		where h.customers > 0
 		union all
 		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0]
@@ -127,7 +127,7 @@ const (
 		cross join lateral (
 			select v.key, v.second
 			union all
-			select v.key || ' from ' || v.hour, 0
+			select v.key || ' from ' || v.hour, v.second
 			where v.hour is not null
 		) k
 		group by 1, 2, 3` + compareDays
@@ -216,12 +216,20 @@ const (
 		select tenant_id, day, concat_ws(' ', unit, kind) as key, array[amount, below] as figures
 		from loyalty.day_flow
 		union all
+		select tenant_id, day, concat_ws(' ', 'level', to_level, reason), array[changes]
+		from loyalty.day_level
+		union all
 		select tenant_id, day, 'joined', array[customers]
 		from loyalty.day_joined` + andCounted + `
 		select e.tenant_id, (e.created_at at time zone z.zone)::date as day, concat_ws(' ', e.unit, e.kind) as key,
 			array[sum(e.amount), sum(least(e.balance_after, 0)) - sum(least(e.balance_after - e.amount::numeric, 0))] as figures
 		from loyalty.ledger_entry e
 		join zone z on z.tenant_id = e.tenant_id and e.created_at < z.ends_at
+		group by 1, 2, 3
+		union all
+		select c.tenant_id, (c.created_at at time zone z.zone)::date, concat_ws(' ', 'level', coalesce(c.to_level, 0), c.reason), array[count(*)]
+		from loyalty.level_change c
+		join zone z on z.tenant_id = c.tenant_id and c.created_at < z.ends_at
 		group by 1, 2, 3
 		union all
 		select c.tenant_id, (c.created_at at time zone z.zone)::date, 'joined', array[count(*)]

@@ -87,7 +87,7 @@ var recordChecks = []check{
 	{"Every day that was counted has what each person and token recorded.", dayStaffSQL},
 	{"Every day that was counted has what its sales earned by each rule.", dayRuleSQL},
 	{"Every day that was counted has its redemptions and vouchers.", dayUseSQL},
-	{"Every day that was counted has what changed balances, and its new customers.", dayFlowSQL},
+	{"Every day that was counted has what changed balances and levels, and its new customers.", dayFlowSQL},
 	{"Every customer's year, and the groups of customers, have the sales of that year.", yearSQL},
 	{"Every API token belongs to the tenant of its person.", tokenSQL},
 	{"Every invitation is for a person of its tenant.", invitationSQL},

@@ -110,29 +110,34 @@ prepare keepSalesSQL as
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
   ) span
   cross join lateral (
-      select coalesce(t.location_id, 0) as location_id,
-        count(*) filter (where t.status = 'completed') as transactions,
-        least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
-        least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
-        least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
-        count(*) filter (where t.status = 'voided') as voided,
-        least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
-        coalesce(sum(r.refunds), 0)::bigint as refunds,
-        least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
-        least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
-      from loyalty.transaction t
-      left join (
-        select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
-        from loyalty.refund
+      select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+      from (
+        select coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+        from loyalty.transaction
         where tenant_id = $1
-          and transaction_id >= span.first_id
-          and transaction_id < span.next_id
-        group by transaction_id
-      ) r on r.transaction_id = t.id and t.status = 'completed'
-      where t.tenant_id = $1
-        and t.id >= span.first_id
-        and t.id < span.next_id
-      group by coalesce(t.location_id, 0)
+          and id >= span.first_id
+          and id < span.next_id
+        group by coalesce(location_id, 0)
+        union all
+        select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+        from loyalty.refund r
+        join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+        where r.tenant_id = $1
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+        group by coalesce(t.location_id, 0)
+      ) s
+      group by s.location_id
   ) c;
 
 -- keepHoursSQL (core/daily/keep.go)
@@ -156,86 +161,117 @@ prepare keepHoursSQL as
 
 -- keepVisitsSQL (core/daily/keep.go): Each customer's sale before, and the first one of all, are found once for both
 -- tables.
--- $1=first_id $2=next_id $3=starts $4=ends $5=zone $6=tenant_id $7=day
+-- $1=zone $2=first_id $3=next_id $4=starts $5=ends $6=tenant_id $7=day
 prepare keepVisitsSQL as
-  with came as materialized (
-    select v.location_id, extract(hour from loyalty.id_time(v.first_id) at time zone span.zone) as hour, coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior,
-      (loyalty.id_time(f.id) at time zone span.zone)::date as first_day
+  with anywhere as materialized (
+    select v.customer_id, v.places, v.first_ids, v.first_id, extract(hour from loyalty.id_time(v.first_id) at time zone $1::text) as hour,
+      p.location_id as prior_place, p.id as prior_id, (loyalty.id_time(p.id) at time zone $1)::date as prior,
+      f.location_id as ever_place, (loyalty.id_time(coalesce(f.id, v.first_id)) at time zone $1)::date as ever
     from (
-      select $1::uuid as first_id, $2::uuid as next_id, $3::timestamptz as starts, $4::timestamptz as ends, $5::text as zone
-    ) span
-    cross join lateral (
-      select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+      select customer_id, min(first_id::text collate "C")::uuid as first_id, array_agg(location_id) as places, array_agg(first_id) as first_ids
       from (
-        select customer_id, min(id::text collate "C")::uuid as first_id
-        from loyalty.transaction
-        where tenant_id = $6
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-        group by customer_id
-      ) v
-      left join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $6
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-        order by id desc
-        limit 1
-      ) p on true
+        select c.*
+        from (
+          select $2::uuid as first_id, $3::uuid as next_id, $4::timestamptz as starts, $5::timestamptz as ends, $1::text as zone
+        ) span
+        cross join lateral (
+          select customer_id, location_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $6
+            and id >= span.first_id
+            and id < span.next_id
+            and status = 'completed'
+          group by customer_id, location_id
+        ) c
+      ) sold
+      group by customer_id
+    ) v
+    left join lateral (
+      select id, location_id
+      from loyalty.transaction
+      where tenant_id = $6
+        and customer_id = v.customer_id
+        and id < $2
+        and status = 'completed'
+      order by id desc
+      limit 1
+    ) p on true
+    left join lateral (
+      select id, location_id
+      from loyalty.transaction
+      where tenant_id = $6
+        and customer_id = v.customer_id
+        and p.id is not null
+        and status = 'completed'
+      order by id
+      limit 1
+    ) f on true
+  ), here as materialized (
+    select s.location_id, a.customer_id, a.ever_place, a.ever,
+      case when s.first_id = a.first_id then a.hour else extract(hour from loyalty.id_time(s.first_id) at time zone $1) end as hour,
+      case
+        when a.prior_place = s.location_id then a.prior
+        when a.prior_id is not null then (
+          select (loyalty.id_time(id) at time zone $1)::date
+          from loyalty.transaction
+          where tenant_id = $6
+            and customer_id = a.customer_id
+            and id < $2
+            and status = 'completed'
+            and location_id = s.location_id
+          order by id desc
+          limit 1
+        )
+      end as prior
+    from anywhere a
+    cross join lateral unnest(a.places, a.first_ids) s (location_id, first_id)
+    where s.location_id is not null
+  ), came as materialized (
+    select location_id, hour, coalesce(prior, '-infinity') as prior, coalesce(prior = ever, false) as is_second, count(*) as customers
+    from (
+      select 0 as location_id, hour, prior, ever
+      from anywhere
       union all
-      select v.location_id, v.customer_id, v.first_id, p.id as prior_id
-      from (
-        select location_id, customer_id, min(id::text collate "C")::uuid as first_id
-        from loyalty.transaction
-        where tenant_id = $6
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-          and location_id is not null
-        group by location_id, customer_id
-      ) v
-      left join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $6
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and location_id = v.location_id
-        order by id desc
-        limit 1
-      ) p on true
-      ) v
-      cross join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $6
-          and customer_id = v.customer_id
-          and status = 'completed'
-          and v.location_id in (0, location_id)
-        order by id
-        limit 1
-      ) f
+      select location_id, hour, prior,
+        case
+          when ever_place = location_id then ever
+          when prior is not null then (
+            select (loyalty.id_time(id) at time zone $1)::date
+            from loyalty.transaction
+            where tenant_id = $6
+              and customer_id = here.customer_id
+              and status = 'completed'
+              and location_id = here.location_id
+            order by id
+            limit 1
+          )
+        end
+      from here
+    ) v
+    group by 1, 2, 3, 4
   ), cohorts as (
     insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-    select $6, $7::date, date_trunc('month', first_day)::date, count(*)
-    from came
-    where location_id = 0
-      and prior < date_trunc('month', $7::date::timestamp)
+    select $6, $7::date, date_trunc('month', ever)::date, count(*)
+    from anywhere
+    where coalesce(prior, '-infinity') < date_trunc('month', $7::date::timestamp)
     group by 3
   )
-  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, by_hour)
-  select $6, $7::date, location_id, prior, count(*), count(*) filter (where prior = first_day), array[
-      count(*) filter (where hour = 0), count(*) filter (where hour = 1), count(*) filter (where hour = 2), count(*) filter (where hour = 3),
-      count(*) filter (where hour = 4), count(*) filter (where hour = 5), count(*) filter (where hour = 6), count(*) filter (where hour = 7),
-      count(*) filter (where hour = 8), count(*) filter (where hour = 9), count(*) filter (where hour = 10), count(*) filter (where hour = 11),
-      count(*) filter (where hour = 12), count(*) filter (where hour = 13), count(*) filter (where hour = 14), count(*) filter (where hour = 15),
-      count(*) filter (where hour = 16), count(*) filter (where hour = 17), count(*) filter (where hour = 18), count(*) filter (where hour = 19),
-      count(*) filter (where hour = 20), count(*) filter (where hour = 21), count(*) filter (where hour = 22), count(*) filter (where hour = 23)
-    ]
+  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, by_hour, second_by_hour)
+  select $6, $7::date, location_id, prior, sum(customers), coalesce(sum(customers) filter (where is_second), 0), array[
+      coalesce(sum(customers) filter (where hour = 0), 0), coalesce(sum(customers) filter (where hour = 1), 0), coalesce(sum(customers) filter (where hour = 2), 0), coalesce(sum(customers) filter (where hour = 3), 0),
+      coalesce(sum(customers) filter (where hour = 4), 0), coalesce(sum(customers) filter (where hour = 5), 0), coalesce(sum(customers) filter (where hour = 6), 0), coalesce(sum(customers) filter (where hour = 7), 0),
+      coalesce(sum(customers) filter (where hour = 8), 0), coalesce(sum(customers) filter (where hour = 9), 0), coalesce(sum(customers) filter (where hour = 10), 0), coalesce(sum(customers) filter (where hour = 11), 0),
+      coalesce(sum(customers) filter (where hour = 12), 0), coalesce(sum(customers) filter (where hour = 13), 0), coalesce(sum(customers) filter (where hour = 14), 0), coalesce(sum(customers) filter (where hour = 15), 0),
+      coalesce(sum(customers) filter (where hour = 16), 0), coalesce(sum(customers) filter (where hour = 17), 0), coalesce(sum(customers) filter (where hour = 18), 0), coalesce(sum(customers) filter (where hour = 19), 0),
+      coalesce(sum(customers) filter (where hour = 20), 0), coalesce(sum(customers) filter (where hour = 21), 0), coalesce(sum(customers) filter (where hour = 22), 0), coalesce(sum(customers) filter (where hour = 23), 0)
+    ]::int[], array[
+      coalesce(sum(customers * is_second::int) filter (where hour = 0), 0), coalesce(sum(customers * is_second::int) filter (where hour = 1), 0), coalesce(sum(customers * is_second::int) filter (where hour = 2), 0), coalesce(sum(customers * is_second::int) filter (where hour = 3), 0),
+      coalesce(sum(customers * is_second::int) filter (where hour = 4), 0), coalesce(sum(customers * is_second::int) filter (where hour = 5), 0), coalesce(sum(customers * is_second::int) filter (where hour = 6), 0), coalesce(sum(customers * is_second::int) filter (where hour = 7), 0),
+      coalesce(sum(customers * is_second::int) filter (where hour = 8), 0), coalesce(sum(customers * is_second::int) filter (where hour = 9), 0), coalesce(sum(customers * is_second::int) filter (where hour = 10), 0), coalesce(sum(customers * is_second::int) filter (where hour = 11), 0),
+      coalesce(sum(customers * is_second::int) filter (where hour = 12), 0), coalesce(sum(customers * is_second::int) filter (where hour = 13), 0), coalesce(sum(customers * is_second::int) filter (where hour = 14), 0), coalesce(sum(customers * is_second::int) filter (where hour = 15), 0),
+      coalesce(sum(customers * is_second::int) filter (where hour = 16), 0), coalesce(sum(customers * is_second::int) filter (where hour = 17), 0), coalesce(sum(customers * is_second::int) filter (where hour = 18), 0), coalesce(sum(customers * is_second::int) filter (where hour = 19), 0),
+      coalesce(sum(customers * is_second::int) filter (where hour = 20), 0), coalesce(sum(customers * is_second::int) filter (where hour = 21), 0), coalesce(sum(customers * is_second::int) filter (where hour = 22), 0), coalesce(sum(customers * is_second::int) filter (where hour = 23), 0)
+    ]::int[]
   from came
   group by location_id, prior;
 
@@ -423,6 +459,23 @@ prepare keepFlowsSQL as
       group by unit, kind
   ) c;
 
+-- keepLevelChangesSQL (core/daily/keep.go)
+-- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
+prepare keepLevelChangesSQL as
+  insert into loyalty.day_level (tenant_id, day, to_level, reason, changes)
+  select $1, $2::date, c.*
+  from (
+    select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+  ) span
+  cross join lateral (
+      select coalesce(to_level, 0) as to_level, reason, count(*) as changes
+      from loyalty.level_change
+      where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+      group by coalesce(to_level, 0), reason
+  ) c;
+
 -- keepJoinedSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
 prepare keepJoinedSQL as
@@ -479,6 +532,10 @@ prepare dropSQL as
       and day between $2 and $3
   ), flows as (
     delete from loyalty.day_flow
+    where tenant_id = $1
+      and day between $2 and $3
+  ), levels as (
+    delete from loyalty.day_level
     where tenant_id = $1
       and day between $2 and $3
   ), joined as (

@@ -53,29 +53,34 @@ prepare locationsSQL as
     select span.part, span.period, span.bucket, c.*
     from span
     cross join lateral (
-      select coalesce(t.location_id, 0) as location_id,
-        count(*) filter (where t.status = 'completed') as transactions,
-        least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
-        least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
-        least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
-        count(*) filter (where t.status = 'voided') as voided,
-        least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
-        coalesce(sum(r.refunds), 0)::bigint as refunds,
-        least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
-        least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
-      from loyalty.transaction t
-      left join (
-        select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
-        from loyalty.refund
+      select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+      from (
+        select coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+        from loyalty.transaction
         where tenant_id = $13
-          and transaction_id >= span.first_id
-          and transaction_id < span.next_id
-        group by transaction_id
-      ) r on r.transaction_id = t.id and t.status = 'completed'
-      where t.tenant_id = $13
-        and t.id >= span.first_id
-        and t.id < span.next_id
-      group by coalesce(t.location_id, 0)
+          and id >= span.first_id
+          and id < span.next_id
+        group by coalesce(location_id, 0)
+        union all
+        select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+        from loyalty.refund r
+        join loyalty.transaction t on t.tenant_id = $13 and t.id = r.transaction_id and t.status = 'completed'
+        where r.tenant_id = $13
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+        group by coalesce(t.location_id, 0)
+      ) s
+      group by s.location_id
     ) c
     where not span.kept
   ) s
@@ -213,7 +218,7 @@ prepare comparedSQL as
     select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
     from span
     cross join lateral (
-      select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+      select v.customer_id, v.first_id, p.id as prior_id
       from (
         select customer_id, min(id::text collate "C")::uuid as first_id
         from loyalty.transaction
@@ -221,6 +226,7 @@ prepare comparedSQL as
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
+          and $14::bigint in (0, location_id)
         group by customer_id
       ) v
       left join lateral (
@@ -230,44 +236,13 @@ prepare comparedSQL as
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
+          and $14 in (0, location_id)
         order by id desc
         limit 1
       ) p on true
     ) v
     where not span.visits_kept
       and (v.prior_id is null or v.prior_id < span.since_id)
-      and $14::bigint = 0
-    group by span.part, span.period, span.bucket
-    union all
-    select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
-    from span
-    cross join lateral (
-      select v.location_id, v.customer_id, v.first_id, p.id as prior_id
-      from (
-        select location_id, customer_id, min(id::text collate "C")::uuid as first_id
-        from loyalty.transaction
-        where tenant_id = $13
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-          and location_id is not null
-        group by location_id, customer_id
-      ) v
-      left join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $13
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and location_id = v.location_id
-        order by id desc
-        limit 1
-      ) p on true
-    ) v
-    where not span.visits_kept
-      and (v.prior_id is null or v.prior_id < span.since_id)
-      and v.location_id = $14
     group by span.part, span.period, span.bucket
   ), figure as (
     select part, period, bucket, sum(transactions) as transactions, sum(voided) as voided, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps,
@@ -283,29 +258,34 @@ prepare comparedSQL as
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
-        select coalesce(t.location_id, 0) as location_id,
-        count(*) filter (where t.status = 'completed') as transactions,
-        least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
-        least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
-        least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
-        count(*) filter (where t.status = 'voided') as voided,
-        least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
-        coalesce(sum(r.refunds), 0)::bigint as refunds,
-        least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
-        least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
-        from loyalty.transaction t
-        left join (
-          select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
-          from loyalty.refund
+        select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+        from (
+          select coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+          from loyalty.transaction
           where tenant_id = $13
-          and transaction_id >= span.first_id
-          and transaction_id < span.next_id
-          group by transaction_id
-        ) r on r.transaction_id = t.id and t.status = 'completed'
-        where t.tenant_id = $13
-        and t.id >= span.first_id
-        and t.id < span.next_id
-        group by coalesce(t.location_id, 0)
+          and id >= span.first_id
+          and id < span.next_id
+          group by coalesce(location_id, 0)
+          union all
+          select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          from loyalty.refund r
+          join loyalty.transaction t on t.tenant_id = $13 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $13
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+          group by coalesce(t.location_id, 0)
+        ) s
+        group by s.location_id
       ) c
       where not span.kept
     ) sold
@@ -582,29 +562,34 @@ prepare couponUseSQL as
         select span.part, span.period, span.bucket, c.*
         from span
         cross join lateral (
-          select coalesce(t.location_id, 0) as location_id,
-          count(*) filter (where t.status = 'completed') as transactions,
-          least(coalesce(sum(t.spend_amount_cents) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as spend,
-          least(coalesce(sum(t.points_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as points,
-          least(coalesce(sum(t.stamps_awarded) filter (where t.status = 'completed'), 0), 9223372036854775807)::bigint as stamps,
-          count(*) filter (where t.status = 'voided') as voided,
-          least(coalesce(sum(t.points_awarded) filter (where t.status = 'voided'), 0), 9223372036854775807)::bigint as reversed,
-          coalesce(sum(r.refunds), 0)::bigint as refunds,
-          least(coalesce(sum(r.refunded), 0), 9223372036854775807)::bigint as refunded,
-          least(coalesce(sum(r.points_refunded), 0), 9223372036854775807)::bigint as points_refunded
-          from loyalty.transaction t
-          left join (
-            select transaction_id, count(*) as refunds, sum(amount_cents) as refunded, sum(points) as points_refunded
-            from loyalty.refund
+          select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+          least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+          sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+          least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+          from (
+            select coalesce(location_id, 0) as location_id,
+            count(*) filter (where status = 'completed') as transactions,
+            coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+            coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+            coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+            count(*) filter (where status = 'voided') as voided,
+            coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+            0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+            from loyalty.transaction
             where tenant_id = $13
-            and transaction_id >= span.first_id
-            and transaction_id < span.next_id
-            group by transaction_id
-          ) r on r.transaction_id = t.id and t.status = 'completed'
-          where t.tenant_id = $13
-          and t.id >= span.first_id
-          and t.id < span.next_id
-          group by coalesce(t.location_id, 0)
+            and id >= span.first_id
+            and id < span.next_id
+            group by coalesce(location_id, 0)
+            union all
+            select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+            from loyalty.refund r
+            join loyalty.transaction t on t.tenant_id = $13 and t.id = r.transaction_id and t.status = 'completed'
+            where r.tenant_id = $13
+            and r.transaction_id >= span.first_id
+            and r.transaction_id < span.next_id
+            group by coalesce(t.location_id, 0)
+          ) s
+          group by s.location_id
         ) c
         where not span.kept
       ) s
@@ -738,13 +723,6 @@ prepare knownRulesSQL as
       or exists (select from loyalty.level_programme where tenant_id = $1) as has_rules,
     (select id from loyalty.transaction where tenant_id = $1 order by id limit 1) as first_sale;
 
--- accountsSQL (core/report/ending.go)
--- $1=tenant_id
-prepare accountsSQL as
-  select count(*)
-  from loyalty.account
-  where tenant_id = $1;
-
 -- leftPointsSQL (core/report/ending.go): What ledger.ReadEndings reads of one customer, of all at once: the lots, and
 -- the awards that aren't in them yet.
 -- $1=tenant_id
@@ -847,6 +825,13 @@ prepare usedSQL as
         and r.kind = 'redemption_refund'
     ))
   group by nullif(x.expires_on, 'infinity');
+
+-- accountsSQL (core/report/hourly.go), for readings: readings read what isn't kept.
+-- $1=tenant_id
+prepare accountsSQL as
+  select count(*)
+  from loyalty.account
+  where tenant_id = $1;
 
 -- hoursSQL (core/report/hours.go): A bucket is a weekday.
 -- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
@@ -982,7 +967,7 @@ prepare earlierGroupList as
     and y.last_day <= k.as_of - 60  order by y.last_day desc, y.customer_id desc
   limit $3;
 
--- reportedLevelsSQL (core/report/level_moves.go)
+-- reportedLevelsSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
 -- $1=tenant_id
 prepare reportedLevelsSQL as
   select id, name, rank, threshold, percent, colour, perks, retired_at is not null as retired
@@ -990,7 +975,7 @@ prepare reportedLevelsSQL as
   where tenant_id = $1
   order by rank, id;
 
--- levelsInForceSQL (core/report/level_moves.go)
+-- levelsInForceSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
 -- $1=tenant_id
 prepare levelsInForceSQL as
   select basis, period, year_month as month, year_day as day, drops, starts_on, frozen
@@ -1019,14 +1004,54 @@ prepare levelHoldersSQL as
     and exists (select from loyalty.level_programme where tenant_id = $2 and active)
   group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
 
--- levelChangesSQL (core/report/level_moves.go)
--- $1=tenant_id $2=first_id $3=next_id
+-- levelChangesSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
+-- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
+-- $12=since_ids $13=tenant_id
 prepare levelChangesSQL as
-  select to_level, reason, count(*) as changes
-  from loyalty.level_change
-  where tenant_id = $1
-    and id >= $2
-    and id < $3
+  with span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
+      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join lateral (
+      select min(at) as at, bool_or(visits) as visits
+      from loyalty.day_mark
+      where tenant_id = $13
+        and at >= p.starts
+        and at < p.ends
+    ) m on true
+  )
+  select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
+  from (
+    select span.part, span.period, span.bucket, d.to_level, d.reason, d.changes
+    from span
+    join loyalty.day_level d on d.tenant_id = $13 and d.day = span.day
+    where span.kept
+    union all
+    select span.part, span.period, span.bucket, c.*
+    from span
+    cross join lateral (
+      select coalesce(to_level, 0) as to_level, reason, count(*) as changes
+      from loyalty.level_change
+      where tenant_id = $13
+        and id >= span.first_id
+        and id < span.next_id
+      group by coalesce(to_level, 0), reason
+    ) c
+    where not span.kept
+  ) moved
+  where part = 1
   group by to_level, reason;
 
 -- owedSQL (core/report/outstanding.go): What customers can spend is what ever changed balances, without those below zero
@@ -1733,12 +1758,23 @@ prepare visitorsSQL as
     where span.visits_kept
       and span.hour is null
     union all
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
+    from span
+    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    cross join lateral (
+      select sum(n.customers) as customers, sum(n.second) as second
+      from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+    ) h
+    where span.visits_kept
+      and span.hour is not null
+      and h.customers > 0
+    union all
     select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
     from span
     cross join lateral (
       select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
       from (
-        select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+        select v.customer_id, v.first_id, p.id as prior_id
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
@@ -1746,6 +1782,7 @@ prepare visitorsSQL as
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
+          and $14::bigint in (0, location_id)
           group by customer_id
         ) v
         left join lateral (
@@ -1755,6 +1792,7 @@ prepare visitorsSQL as
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
+          and $14 in (0, location_id)
           order by id desc
           limit 1
         ) p on true
@@ -1765,59 +1803,13 @@ prepare visitorsSQL as
         where tenant_id = $13
           and customer_id = v.customer_id
           and status = 'completed'
-          and v.location_id in (0, location_id)
+          and $14 in (0, location_id)
         order by id
         limit 1
       ) f
-      where $14::bigint = 0
       group by 1
     ) c
     where not span.visits_kept
-      or span.hour is not null
-    union all
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
-    from span
-    cross join lateral (
-      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
-      from (
-        select v.location_id, v.customer_id, v.first_id, p.id as prior_id
-        from (
-          select location_id, customer_id, min(id::text collate "C")::uuid as first_id
-          from loyalty.transaction
-          where tenant_id = $13
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-          and location_id is not null
-          group by location_id, customer_id
-        ) v
-        left join lateral (
-          select id
-          from loyalty.transaction
-          where tenant_id = $13
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and location_id = v.location_id
-          order by id desc
-          limit 1
-        ) p on true
-      ) v
-      cross join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $13
-          and customer_id = v.customer_id
-          and status = 'completed'
-          and v.location_id in (0, location_id)
-        order by id
-        limit 1
-      ) f
-      where v.location_id = $14
-      group by 1
-    ) c
-    where not span.visits_kept
-      or span.hour is not null
   ), step as (
     select period, bucket, min((starts at time zone zone)::date) as since
     from span
@@ -1877,12 +1869,23 @@ prepare lapsedSQL as
     where span.visits_kept
       and span.hour is null
     union all
+    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
+    from span
+    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    cross join lateral (
+      select sum(n.customers) as customers, sum(n.second) as second
+      from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+    ) h
+    where span.visits_kept
+      and span.hour is not null
+      and h.customers > 0
+    union all
     select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
     from span
     cross join lateral (
       select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
       from (
-        select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+        select v.customer_id, v.first_id, p.id as prior_id
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
@@ -1890,6 +1893,7 @@ prepare lapsedSQL as
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
+          and $14::bigint in (0, location_id)
           group by customer_id
         ) v
         left join lateral (
@@ -1899,6 +1903,7 @@ prepare lapsedSQL as
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
+          and $14 in (0, location_id)
           order by id desc
           limit 1
         ) p on true
@@ -1909,59 +1914,13 @@ prepare lapsedSQL as
         where tenant_id = $13
           and customer_id = v.customer_id
           and status = 'completed'
-          and v.location_id in (0, location_id)
+          and $14 in (0, location_id)
         order by id
         limit 1
       ) f
-      where $14::bigint = 0
       group by 1
     ) c
     where not span.visits_kept
-      or span.hour is not null
-    union all
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
-    from span
-    cross join lateral (
-      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
-      from (
-        select v.location_id, v.customer_id, v.first_id, p.id as prior_id
-        from (
-          select location_id, customer_id, min(id::text collate "C")::uuid as first_id
-          from loyalty.transaction
-          where tenant_id = $13
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-          and location_id is not null
-          group by location_id, customer_id
-        ) v
-        left join lateral (
-          select id
-          from loyalty.transaction
-          where tenant_id = $13
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and location_id = v.location_id
-          order by id desc
-          limit 1
-        ) p on true
-      ) v
-      cross join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $13
-          and customer_id = v.customer_id
-          and status = 'completed'
-          and v.location_id in (0, location_id)
-        order by id
-        limit 1
-      ) f
-      where v.location_id = $14
-      group by 1
-    ) c
-    where not span.visits_kept
-      or span.hour is not null
   ),
   counted as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
@@ -2031,7 +1990,7 @@ prepare lapsedSQL as
 
 -- cohortsSQL (core/report/visitors.go), for Visitors: Visitors returns the customers of a selection.
 -- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=first_month
+-- $12=since_ids $13=tenant_id $14=location $15=first_month
 prepare cohortsSQL as
   with span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
@@ -2069,7 +2028,7 @@ prepare cohortsSQL as
     cross join lateral (
       select date_trunc('month', (loyalty.id_time(f.id) at time zone span.zone)::date)::date as first_month, count(*) as customers
       from (
-        select 0::bigint as location_id, v.customer_id, v.first_id, p.id as prior_id
+        select v.customer_id, v.first_id, p.id as prior_id
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
@@ -2077,6 +2036,7 @@ prepare cohortsSQL as
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
+          and $14::bigint in (0, location_id)
           group by customer_id
         ) v
         left join lateral (
@@ -2086,6 +2046,7 @@ prepare cohortsSQL as
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
+          and $14 in (0, location_id)
           order by id desc
           limit 1
         ) p on true
@@ -2096,7 +2057,7 @@ prepare cohortsSQL as
         where tenant_id = $13
           and customer_id = v.customer_id
           and status = 'completed'
-          and v.location_id in (0, location_id)
+          and $14 in (0, location_id)
         order by id
         limit 1
       ) f
@@ -2105,7 +2066,7 @@ prepare cohortsSQL as
     ) c
     where not span.visits_kept
   ) came
-  where first_month >= $14::date
+  where first_month >= $15::date
   group by bucket, first_month;
 
 -- yearGroupsSQL (core/report/visitors.go): While days are still to be counted, the groups wait for them.
