@@ -2,17 +2,25 @@ package daily
 
 // Spans begins a statement that reads figures of spans of time. Its arguments are a zone and columns of one length: @parts, @periods and
 // @buckets say what a span counts for, @starts, @ends, @first_ids and @next_ids bound it, and @days is its day, null for a part of a day; of a day up
-// to an hour, @hours is that hour. Of its customers, those count who didn't come since the day @since, which begins with @since_ids.
+// to an hour, @hours is that hour. Of its customers, those count who didn't come since the day @since, which begins with @since_ids. Its
+// bucket begins on the day @step_days.
 //
-// A span that is counted up to an hour is divided there. A piece is kept if it was counted and isn't marked. Of those that aren't, and up to an
-// hour, who came may be kept.
+// A span that is counted up to an hour is divided there. A piece is kept if it was counted and its day isn't marked. Of those that aren't, and
+// up to an hour, who came may be kept.
 const Spans = `
-	with span as materialized (
-		select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, @zone::text as zone,
-			p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
+	with marked as materialized (
+		select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+		from loyalty.days_counted c
+		join loyalty.day_mark m on m.tenant_id = @tenant_id and m.at < c.ends_at
+		where c.tenant_id = @tenant_id
+			and c.zone = @zone
+		group by 1
+	), span as materialized (
+		select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, @zone::text as zone,
+			p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
 		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @days::date[], @hours::int[], @starts::timestamptz[], @ends::timestamptz[],
-			@first_ids::uuid[], @next_ids::uuid[], @since::date[], @since_ids::uuid[])
-			as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
+			@first_ids::uuid[], @next_ids::uuid[], @since::date[], @since_ids::uuid[], @step_days::date[])
+			as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
 		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = @zone
 		cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
 		cross join lateral (
@@ -23,13 +31,7 @@ const Spans = `
 			where not d.counted
 				or s.next_id > c.next_id
 		) p
-		left join lateral (
-			select min(at) as at, bool_or(visits) as visits
-			from loyalty.day_mark
-			where tenant_id = @tenant_id
-				and at >= p.starts
-				and at < p.ends
-		) m on true
+		left join marked m on m.day = s.day
 	)`
 
 // The figures of each span, kept or counted: part, period and bucket of the span, and then the columns of a table.
@@ -113,13 +115,13 @@ const (
 // VisitsOfSpans are the customers of each span by its day and the day of their visit before (-infinity: none): at a @location, or anywhere
 // (0), with those of them for whom that was the first visit of all. Those of a day whose visit before lies before another day add up to how many different customers came from then on.
 const VisitsOfSpans = `
-		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
 		where span.visits_kept
 			and span.hour is null
 		union all
-		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + `, d.prior, h.customers, h.second
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + `, d.prior, h.customers, h.second
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
 		cross join lateral (
@@ -136,7 +138,7 @@ const (
 	dayOfSpan = `(span.starts at time zone span.zone)::date`
 
 	countedVisits = `
-		select span.part, span.period, span.bucket, span.since, ` + dayOfSpan + `, c.prior, c.customers, c.second
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + `, c.prior, c.customers, c.second
 		from span
 		cross join lateral (
 			select ` + priorDay + ` as prior, count(*) as customers, count(*) filter (where ` + priorDay + ` = ` + firstDay + `) as second
@@ -160,27 +162,24 @@ const CohortsOfSpans = `
 		cross join lateral (` + cohorts + visitsNotKept
 
 // FirstVisitsBefore is how many customers came for the first time, by day, of all days before @before, which begins with @before_id, by
-// the clocks of a @zone: day, customers. It follows "with". The sales of a marked day are among those of a day before it and after it.
+// the clocks of a @zone: day, customers. It follows Spans. The sales of a marked day are among those of a day before it and after it.
 const FirstVisitsBefore = `
 	counted as (
 		select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
 			least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
 		from (values (@zone::text)) given (zone)
 		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
-	), marked as materialized (
-		select day, (lpad(to_hex(extract(epoch from (day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
-			(lpad(to_hex(extract(epoch from (day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
-		from (
-			select distinct (m.at at time zone @zone)::date as day
-			from counted
-			join loyalty.day_mark m on m.tenant_id = @tenant_id and m.visits and (m.at at time zone @zone)::date between counted.first_day and counted.last_day
-		) m
+	), anew as materialized (
+		select m.day, (lpad(to_hex(extract(epoch from (m.day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
+			(lpad(to_hex(extract(epoch from (m.day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+		from counted
+		join marked m on m.visits and m.day between counted.first_day and counted.last_day
 	), first_visit as materialized (
 		select d.day, d.customers
 		from counted
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.prior = '-infinity'
 			and d.day between counted.first_day and counted.last_day and d.day < @before::date
-		where not exists (select from marked where marked.day = d.day)
+		where not exists (select from anew where anew.day = d.day)
 		union all
 		select (f.created_at at time zone @zone)::date, count(*)
 		from (
@@ -197,7 +196,7 @@ const FirstVisitsBefore = `
 			from counted
 			union all
 			select first_id, least(next_id, @before_id::uuid), day
-			from marked
+			from anew
 		) span
 		join loyalty.transaction t on t.tenant_id = @tenant_id and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
 		where coalesce((t.created_at at time zone @zone)::date = span.day, true)

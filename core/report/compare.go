@@ -187,6 +187,7 @@ type span struct {
 	hour       *int       // of a day up to an hour
 	start, end time.Time
 	since      time.Time // the first day of its part
+	step       time.Time // the first day of its bucket
 }
 
 // timetable is the spans of a range and of the earlier period.
@@ -232,7 +233,7 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 func (t *timetable) add(p part, bucket int, days Period, since time.Time) {
 	for day := days.From; !day.After(days.To); day = day.AddDate(0, 0, 1) {
 		t.spans = append(t.spans, span{
-			part: p, bucket: bucket, day: &day, start: t.startOf(day), end: t.startOf(day.AddDate(0, 0, 1)), since: since,
+			part: p, bucket: bucket, day: &day, start: t.startOf(day), end: t.startOf(day.AddDate(0, 0, 1)), since: since, step: days.From,
 		})
 	}
 }
@@ -312,16 +313,16 @@ func (t timetable) args() db.Args {
 	n := len(t.spans)
 	parts, periods, buckets, days, hours := make([]int64, n), make([]int64, n), make([]int64, n), make([]*time.Time, n), make([]*int, n)
 	starts, ends, firstIDs, nextIDs := make([]time.Time, n), make([]time.Time, n), make([]core.ID, n), make([]core.ID, n)
-	since, sinceIDs := make([]time.Time, n), make([]core.ID, n)
+	since, sinceIDs, steps := make([]time.Time, n), make([]core.ID, n), make([]time.Time, n)
 	for i, s := range t.spans {
 		parts[i], periods[i], buckets[i], days[i] = int64(s.part), int64(min(s.part, before)), int64(s.bucket), s.day
 		hours[i] = s.hour
 		starts[i], ends[i], firstIDs[i], nextIDs[i] = s.start, s.end, core.FirstID(s.start), core.FirstID(s.end)
-		since[i], sinceIDs[i] = s.since, core.FirstID(t.startOf(s.since))
+		since[i], sinceIDs[i], steps[i] = s.since, core.FirstID(t.startOf(s.since)), s.step
 	}
 	return db.Args{
 		"zone": t.zone.String(), "parts": parts, "periods": periods, "buckets": buckets, "days": days, "hours": hours, "starts": starts, "ends": ends,
-		"first_ids": firstIDs, "next_ids": nextIDs, "since": since, "since_ids": sinceIDs,
+		"first_ids": firstIDs, "next_ids": nextIDs, "since": since, "since_ids": sinceIDs, "step_days": steps,
 	}
 }
 

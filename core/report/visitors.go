@@ -219,32 +219,36 @@ type visitorsRow struct {
 	Attendance
 }
 
-// Customers count on their first visit of a part, or of a bucket: the one before lies before its first day.
-const visitorsSQL = daily.Spans + `, visit as materialized (` + daily.VisitsOfSpans + `
-	), step as (
-		select period, bucket, min((starts at time zone zone)::date) as since
-		from span
-		group by period, bucket
+// Customers count on their first visit of a part, or of a bucket: the one before lies before its first day. Each day is added up for both at
+// once.
+const visitorsSQL = daily.Spans + `, visit as (` + daily.VisitsOfSpans + `
+	), figure as materialized (
+		select part, period, bucket,
+			sum(customers) filter (where prior < since) as customers,
+			sum(customers) filter (where prior < step) as step_customers,
+			sum(customers) filter (where prior = '-infinity') as new_customers,
+			sum(second) filter (where prior >= since and prior < day) as second,
+			sum(second) filter (where prior >= step and prior < day) as step_second,
+			sum(customers) filter (where prior < day) as visits
+		from visit
+		group by part, period, bucket
 	)
 	select part, null::bigint as period, null::bigint as bucket,
-		coalesce(sum(customers) filter (where prior < since), 0)::bigint as customers,
-		coalesce(sum(customers) filter (where prior = '-infinity'), 0)::bigint as new_customers,
-		(coalesce(sum(customers) filter (where prior < since and prior > '-infinity'), 0)
-			+ coalesce(sum(second) filter (where prior >= since and prior < day), 0))::bigint as repeat,
-		coalesce(sum(customers) filter (where prior < day), 0)::bigint as visits
-	from visit
+		coalesce(sum(customers), 0)::bigint as customers,
+		coalesce(sum(new_customers), 0)::bigint as new_customers,
+		(coalesce(sum(customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(second), 0))::bigint as repeat,
+		coalesce(sum(visits), 0)::bigint as visits
+	from figure
 	where part in (1, 2)
 	group by part
 	union all
-	select 0, v.period, v.bucket,
-		coalesce(sum(v.customers) filter (where v.prior < s.since), 0)::bigint,
-		coalesce(sum(v.customers) filter (where v.prior = '-infinity'), 0)::bigint,
-		(coalesce(sum(v.customers) filter (where v.prior < s.since and v.prior > '-infinity'), 0)
-			+ coalesce(sum(v.second) filter (where v.prior >= s.since and v.prior < v.day), 0))::bigint,
-		coalesce(sum(v.customers) filter (where v.prior < v.day), 0)::bigint
-	from visit v
-	join step s on s.period = v.period and s.bucket = v.bucket
-	group by v.period, v.bucket`
+	select 0, period, bucket,
+		coalesce(sum(step_customers), 0)::bigint,
+		coalesce(sum(new_customers), 0)::bigint,
+		(coalesce(sum(step_customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(step_second), 0))::bigint,
+		coalesce(sum(visits), 0)::bigint
+	from figure
+	group by period, bucket`
 
 // Lapsed are those who came up to a day, less those of them who came after it.
 const lapsedSQL = daily.Spans + `, visit as materialized (` + daily.VisitsOfSpans + `

@@ -10,16 +10,23 @@
 deallocate all;
 
 -- locationsSQL (core/report/breakdown.go): Parts with nothing in them have no row.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare locationsSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -29,13 +36,7 @@ prepare locationsSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   )
   select grouping(s.location_id) = 1 as whole, nullif(s.location_id, 0) as id, l.name,
     coalesce(sum(s.transactions) filter (where s.part = 1), 0)::bigint as transactions_count,
@@ -47,7 +48,7 @@ prepare locationsSQL as
     select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
       d.points_refunded
     from span
-    join loyalty.day_sales d on d.tenant_id = $13 and d.day = span.day
+    join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -67,15 +68,15 @@ prepare locationsSQL as
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
         group by coalesce(location_id, 0)
         union all
         select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
         from loyalty.refund r
-        join loyalty.transaction t on t.tenant_id = $13 and t.id = r.transaction_id and t.status = 'completed'
-        where r.tenant_id = $13
+        join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+        where r.tenant_id = $1
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
         group by coalesce(t.location_id, 0)
@@ -84,24 +85,31 @@ prepare locationsSQL as
     ) c
     where not span.kept
   ) s
-  left join loyalty.location l on l.tenant_id = $13 and l.id = s.location_id
+  left join loyalty.location l on l.tenant_id = $1 and l.id = s.location_id
   where s.transactions > 0
     and s.part in (1, 2)
-    and $14::bigint in (0, s.location_id)
+    and $15::bigint in (0, s.location_id)
   group by grouping sets ((), (s.location_id, l.name))
   order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id;
 
 -- staffSQL (core/report/breakdown.go): A person who was renamed has one row, under the present name.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare staffSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -111,13 +119,7 @@ prepare staffSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   )
   select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
     case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
@@ -132,7 +134,7 @@ prepare staffSQL as
     select span.part, span.period, span.bucket, d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
       d.redemptions
     from span
-    join loyalty.day_staff d on d.tenant_id = $13 and d.day = span.day
+    join loyalty.day_staff d on d.tenant_id = $1 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -148,14 +150,14 @@ prepare staffSQL as
           coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
           count(*) filter (where status = 'voided') as voided, 0 as redemptions
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
         group by coalesce(location_id, 0), actor_kind, actor_id
         union all
         select 0, actor_kind, actor_id, max(actor_name), 0, 0, 0, 0, 0, count(*)
         from loyalty.redemption
-        where tenant_id = $13
+        where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
           and status <> 'voided'
@@ -165,24 +167,31 @@ prepare staffSQL as
     ) c
     where not span.kept
   ) a
-  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $13 and p.id::text = a.actor_id
+  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $1 and p.id::text = a.actor_id
   where a.part in (1, 2)
-    and $14::bigint in (0, a.location_id)
+    and $15::bigint in (0, a.location_id)
   group by grouping sets ((), (a.actor_kind, a.actor_id))
   order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
 
 -- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
 -- earlier period.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare comparedSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -192,24 +201,18 @@ prepare comparedSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   ), came as materialized (
     select span.part, span.period, span.bucket, sum(d.customers) as customers, sum(d.customers) filter (where d.prior = '-infinity') as new
     from span
-    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14 and d.prior < span.since
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
     where span.visits_kept
       and span.hour is null
     group by span.part, span.period, span.bucket
     union all
     select span.part, span.period, span.bucket, sum(h.customers), sum(h.customers) filter (where d.prior = '-infinity')
     from span
-    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14 and d.prior < span.since
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
     cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
     where span.visits_kept
       and span.hour is not null
@@ -222,21 +225,21 @@ prepare comparedSQL as
       from (
         select customer_id, min(id::text collate "C")::uuid as first_id
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
-          and $14::bigint in (0, location_id)
+          and $15::bigint in (0, location_id)
         group by customer_id
       ) v
       left join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
-          and $14 in (0, location_id)
+          and $15 in (0, location_id)
         order by id desc
         limit 1
       ) p on true
@@ -252,7 +255,7 @@ prepare comparedSQL as
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
       d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -272,15 +275,15 @@ prepare comparedSQL as
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
           from loyalty.transaction
-          where tenant_id = $13
+          where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
           group by coalesce(location_id, 0)
           union all
           select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
-          join loyalty.transaction t on t.tenant_id = $13 and t.id = r.transaction_id and t.status = 'completed'
-          where r.tenant_id = $13
+          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $1
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
           group by coalesce(t.location_id, 0)
@@ -289,14 +292,14 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) sold
-    where $14::bigint in (0, location_id)
+    where $15::bigint in (0, location_id)
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(points), sum(redemptions), 0, 0, 0, 0
     from (
       select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
       from span
-      join loyalty.day_reward d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_reward d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -308,21 +311,21 @@ prepare comparedSQL as
         least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where status = 'voided') as voided
         from loyalty.redemption
-        where tenant_id = $13
+        where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
         group by reward_id, points_spent = 0 and stamps_spent = 0
       ) c
       where not span.kept
     ) redeemed
-    where $14 = 0
+    where $15 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
     from (
       select span.part, span.period, span.bucket, d.redeemed
       from span
-      join loyalty.day_coupon d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_coupon d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -330,21 +333,21 @@ prepare comparedSQL as
       cross join lateral (
         select count(*) as redeemed
         from loyalty.voucher
-        where tenant_id = $13
+        where tenant_id = $1
         and redeemed_at >= span.starts
         and redeemed_at < span.ends
         and status = 'redeemed'
       ) c
       where not span.kept
     ) used
-    where $14 = 0
+    where $15 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(customers), 0, 0
     from (
       select span.part, span.period, span.bucket, d.customers
       from span
-      join loyalty.day_joined d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_joined d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -352,7 +355,7 @@ prepare comparedSQL as
       cross join lateral (
         select count(*) as customers
         from loyalty.customer
-        where tenant_id = $13
+        where tenant_id = $1
         and created_at >= span.starts
         and created_at < span.ends
         and merged_into is null
@@ -360,7 +363,7 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) joined
-    where $14 = 0
+    where $15 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -368,7 +371,7 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -376,14 +379,14 @@ prepare comparedSQL as
       cross join lateral (
         select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
         from loyalty.ledger_entry
-        where tenant_id = $13
+        where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
       ) c
       where not span.kept
     ) ended
-    where $14 = 0
+    where $15 = 0
       and unit = 'points'
       and kind in ('expiry', 'expiry_return')
     group by part, period, bucket
@@ -429,16 +432,23 @@ prepare couponsSQL as
   order by c.created_at desc, c.id desc;
 
 -- couponUseSQL (core/report/coupon.go): A part in all counts each sale once, and so do buckets.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
 prepare couponUseSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -448,13 +458,7 @@ prepare couponUseSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   ), used as (
     select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
       case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
@@ -467,7 +471,7 @@ prepare couponUseSQL as
         select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
         d.spend_once
         from span
-        join loyalty.day_coupon d on d.tenant_id = $13 and d.day = span.day
+        join loyalty.day_coupon d on d.tenant_id = $1 and d.day = span.day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -477,9 +481,9 @@ prepare couponUseSQL as
             select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
             v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
             from loyalty.voucher v
-            join loyalty.transaction t on t.tenant_id = $13 and t.id = v.transaction_id and t.status = 'completed'
-            join loyalty.coupon k on k.tenant_id = $13 and k.id = v.coupon_id
-            where v.tenant_id = $13
+            join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id and t.status = 'completed'
+            join loyalty.coupon k on k.tenant_id = $1 and k.id = v.coupon_id
+            where v.tenant_id = $1
             and v.transaction_id >= span.first_id
             and v.transaction_id < span.next_id
           ), taken as (
@@ -490,7 +494,7 @@ prepare couponUseSQL as
             and exists (
               select
               from loyalty.checkout_item
-              where tenant_id = $13
+              where tenant_id = $1
               and checkout_id = u.sale_id
               and voucher_id = u.id
             )
@@ -516,7 +520,7 @@ prepare couponUseSQL as
             select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
             0 as transactions_once, 0::numeric as spend_once
             from loyalty.voucher
-            where tenant_id = $13
+            where tenant_id = $1
             and id >= span.first_id
             and id < span.next_id
             group by coupon_id
@@ -524,14 +528,14 @@ prepare couponUseSQL as
             select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
                 select
                 from loyalty.checkout_item
-                where tenant_id = $13
+                where tenant_id = $1
                 and checkout_id = u.transaction_id
                 and voucher_id = u.id
               )), 0, 0
             from loyalty.voucher u
-            join loyalty.coupon k on k.tenant_id = $13 and k.id = u.coupon_id
-            left join loyalty.redemption r on r.tenant_id = $13 and r.id = u.redemption_id and r.status <> 'voided'
-            where u.tenant_id = $13
+            join loyalty.coupon k on k.tenant_id = $1 and k.id = u.coupon_id
+            left join loyalty.redemption r on r.tenant_id = $1 and r.id = u.redemption_id and r.status <> 'voided'
+            where u.tenant_id = $1
             and u.redeemed_at >= span.starts
             and u.redeemed_at < span.ends
             and u.status = 'redeemed'
@@ -556,7 +560,7 @@ prepare couponUseSQL as
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
         d.points_refunded
         from span
-        join loyalty.day_sales d on d.tenant_id = $13 and d.day = span.day
+        join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -576,15 +580,15 @@ prepare couponUseSQL as
             coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
             0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
             from loyalty.transaction
-            where tenant_id = $13
+            where tenant_id = $1
             and id >= span.first_id
             and id < span.next_id
             group by coalesce(location_id, 0)
             union all
             select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
             from loyalty.refund r
-            join loyalty.transaction t on t.tenant_id = $13 and t.id = r.transaction_id and t.status = 'completed'
-            where r.tenant_id = $13
+            join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+            where r.tenant_id = $1
             and r.transaction_id >= span.first_id
             and r.transaction_id < span.next_id
             group by coalesce(t.location_id, 0)
@@ -605,8 +609,8 @@ prepare couponUseSQL as
     u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
     least(u.without_spend, 9223372036854775807)::bigint as without_spend
   from used u
-  left join loyalty.coupon c on c.tenant_id = $13 and c.id = u.coupon_id
-  left join loyalty.reward r on r.tenant_id = $13 and r.id = c.benefit_reward_id
+  left join loyalty.coupon c on c.tenant_id = $1 and c.id = u.coupon_id
+  left join loyalty.reward r on r.tenant_id = $1 and r.id = c.benefit_reward_id
   where u.part is null
     or u.part in (1, 2);
 
@@ -626,16 +630,23 @@ prepare couponSentSQL as
   join loyalty.coupon c on c.tenant_id = $5 and c.id = v.coupon_id;
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare earnedSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -645,18 +656,12 @@ prepare earnedSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   )
   select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
     case k.kind
-      when 'promotion' then (select name from loyalty.promotion where tenant_id = $13 and id = s.promotion_id)
-      when 'level' then (select name from loyalty.level where tenant_id = $13 and id = s.level_id)
+      when 'promotion' then (select name from loyalty.promotion where tenant_id = $1 and id = s.promotion_id)
+      when 'level' then (select name from loyalty.level where tenant_id = $1 and id = s.level_id)
     end as name,
     s.transactions as transactions_count, s.spend as spend_total_cents, s.issued, s.base,
     case k.kind when 'promotion' then s.promotion when 'level' then s.level else 0 end as added, s.capped_sales, s.capped_off,
@@ -680,7 +685,7 @@ prepare earnedSQL as
       select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
       d.capped_sales, d.capped_off
       from span
-      join loyalty.day_rule d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_rule d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -694,7 +699,7 @@ prepare earnedSQL as
         cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
         cross join lateral (select least(coalesce(base_award, award), award) as base) b
         cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
-        where tenant_id = $13
+        where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
@@ -703,7 +708,7 @@ prepare earnedSQL as
       where not span.kept
     ) sold
     where part in (1, 2)
-      and $14::bigint in (0, location_id)
+      and $15::bigint in (0, location_id)
     group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
   ) s
   cross join lateral (
@@ -834,16 +839,23 @@ prepare accountsSQL as
   where tenant_id = $1;
 
 -- hoursSQL (core/report/hours.go): A bucket is a weekday.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare hoursSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -853,20 +865,14 @@ prepare hoursSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   )
   select bucket as weekday, hour, sum(transactions)::bigint as transactions_count,
     least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
   from (
     select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
     from span
-    join loyalty.day_hour d on d.tenant_id = $13 and d.day = span.day
+    join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -875,7 +881,7 @@ prepare hoursSQL as
       select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
         t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
       from loyalty.transaction t
-      where t.tenant_id = $13
+      where t.tenant_id = $1
         and t.id >= span.first_id
         and t.id < span.next_id
         and t.status = 'completed'
@@ -883,7 +889,7 @@ prepare hoursSQL as
     ) c
     where not span.kept
   ) sold
-  where $14::bigint in (0, location_id)
+  where $15::bigint in (0, location_id)
   group by cube (bucket, hour)
   having count(*) > 0
   order by bucket, hour;
@@ -1005,16 +1011,23 @@ prepare levelHoldersSQL as
   group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
 
 -- levelChangesSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
 prepare levelChangesSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -1024,19 +1037,13 @@ prepare levelChangesSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   )
   select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
   from (
     select span.part, span.period, span.bucket, d.to_level, d.reason, d.changes
     from span
-    join loyalty.day_level d on d.tenant_id = $13 and d.day = span.day
+    join loyalty.day_level d on d.tenant_id = $1 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -1044,7 +1051,7 @@ prepare levelChangesSQL as
     cross join lateral (
       select coalesce(to_level, 0) as to_level, reason, count(*) as changes
       from loyalty.level_change
-      where tenant_id = $13
+      where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
       group by coalesce(to_level, 0), reason
@@ -1124,16 +1131,23 @@ prepare firstStepsSQL as
     (select id from loyalty.reward where tenant_id = $1 order by id limit 1) is not null as reward;
 
 -- statementSQL (core/report/points.go): What balances were below zero is followed like the balances.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=before_id $15=before $16=unit $17=next_id $18=end $19=steps
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=next_id $19=end $20=steps
 prepare statementSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -1143,36 +1157,30 @@ prepare statementSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   ),
   done as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
-      least(coalesce(c.first_id, $14::uuid), $14::uuid) as first_id, coalesce(c.next_id, $14::uuid) as next_id
-    from (values ($1::text)) given (zone)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = given.zone
+      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
+    from (values ($2::text)) given (zone)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), flow as materialized (
     select d.unit, d.amount, d.below
     from done
-    join loyalty.day_flow d on d.tenant_id = $13 and d.day between done.first_day and done.last_day and d.day < $15::date
+    join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
     union all
     select c.unit, c.amount, c.below
     from (
       select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
       from done
       union all
-      select next_id, $14::uuid
+      select next_id, $15::uuid
       from done
     ) span
     cross join lateral (
       select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
       from loyalty.ledger_entry
-      where tenant_id = $13
+      where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
@@ -1182,7 +1190,7 @@ prepare statementSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -1190,14 +1198,14 @@ prepare statementSQL as
       cross join lateral (
         select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
         from loyalty.ledger_entry
-        where tenant_id = $13
+        where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
       ) c
       where not span.kept
     ) f
-    where unit = $16::text
+    where unit = $17::text
     group by bucket, kind
   ), erased as materialized (
     select coalesce(sum(e.balance_after) filter (where e.balance_after > 0), 0) as amount
@@ -1205,25 +1213,25 @@ prepare statementSQL as
     cross join lateral (
       select balance_after
       from loyalty.ledger_entry
-      where tenant_id = $13
+      where tenant_id = $1
         and customer_id = c.id
-        and unit = $16
-        and id < $17::uuid
+        and unit = $17
+        and id < $18::uuid
       order by seq desc
       limit 1
     ) e
-    where c.tenant_id = $13
+    where c.tenant_id = $1
       and c.phone_key is null
       and c.email_key is null
       and c.merged_into is null
-      and c.updated_at < $18::timestamptz
+      and c.updated_at < $19::timestamptz
   ), opened as materialized (
     select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
     from flow
-    where unit = $16
+    where unit = $17
   ), step as (
     select n.step, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
-    from generate_series(0, $19::bigint - 1) n (step)
+    from generate_series(0, $20::bigint - 1) n (step)
     left join part p on p.bucket = n.step
     group by n.step
   ), around as (
@@ -1246,16 +1254,23 @@ prepare statementSQL as
   group by grouping sets ((bucket, kind), (kind));
 
 -- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=unit
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=unit
 prepare spentSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -1265,20 +1280,14 @@ prepare spentSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   )
   select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
     greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
   from (
     select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
     from span
-    join loyalty.day_flow d on d.tenant_id = $13 and d.day = span.day
+    join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -1286,14 +1295,14 @@ prepare spentSQL as
     cross join lateral (
       select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
       from loyalty.ledger_entry
-      where tenant_id = $13
+      where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
     ) c
     where not span.kept
   ) f
-  where unit = $14;
+  where unit = $15;
 
 -- costsSQL (core/report/points.go): The active rewards that cost the least and the most for a point or a stamp.
 -- $1=unit $2=tenant_id
@@ -1567,20 +1576,27 @@ prepare recentDaysSQL as
 -- takeTimeSQL (core/report/report.go): Few reports run at once, so each may take longer than other statements: a year of
 -- a large business.
 prepare takeTimeSQL as
-  select set_config('statement_timeout', '40s', true) as set;
+  select set_config('statement_timeout', '40s', true) || set_config('plan_cache_mode', 'force_generic_plan', true) as set;
 
 -- rewardsSQL (core/report/reward.go): A row of the earlier period's rest has nothing in the parts, so only buckets have
 -- it.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
 prepare rewardsSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -1590,19 +1606,13 @@ prepare rewardsSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   ), used as materialized (
     select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
     from (
       select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
       from span
-      join loyalty.day_reward d on d.tenant_id = $13 and d.day = span.day
+      join loyalty.day_reward d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -1614,14 +1624,14 @@ prepare rewardsSQL as
         least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where status = 'voided') as voided
         from loyalty.redemption
-        where tenant_id = $13
+        where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
         group by reward_id, points_spent = 0 and stamps_spent = 0
       ) c
       where not span.kept
     ) u
-    join loyalty.reward r on r.tenant_id = $13 and r.id = u.reward_id
+    join loyalty.reward r on r.tenant_id = $1 and r.id = u.reward_id
   )
   select grouping(u.reward_id, u.bucket) = 3 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id,
     case when grouping(u.reward_id) = 1 then '' else max(u.name) end as name, u.period as bucket_period, u.bucket,
@@ -1725,16 +1735,23 @@ prepare topAtSQL as
 
 -- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket: the one before
 -- lies before its first day.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare visitorsSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -1744,23 +1761,17 @@ prepare visitorsSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
-  ), visit as materialized (
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
+    left join marked m on m.day = s.day
+  ), visit as (
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
     from span
-    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
     where span.visits_kept
       and span.hour is null
     union all
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
     from span
-    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
     cross join lateral (
       select sum(n.customers) as customers, sum(n.second) as second
       from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
@@ -1769,7 +1780,7 @@ prepare visitorsSQL as
       and span.hour is not null
       and h.customers > 0
     union all
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
     from span
     cross join lateral (
       select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
@@ -1778,21 +1789,21 @@ prepare visitorsSQL as
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
-          where tenant_id = $13
+          where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
-          and $14::bigint in (0, location_id)
+          and $15::bigint in (0, location_id)
           group by customer_id
         ) v
         left join lateral (
           select id
           from loyalty.transaction
-          where tenant_id = $13
+          where tenant_id = $1
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
-          and $14 in (0, location_id)
+          and $15 in (0, location_id)
           order by id desc
           limit 1
         ) p on true
@@ -1800,52 +1811,62 @@ prepare visitorsSQL as
       cross join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and customer_id = v.customer_id
           and status = 'completed'
-          and $14 in (0, location_id)
+          and $15 in (0, location_id)
         order by id
         limit 1
       ) f
       group by 1
     ) c
     where not span.visits_kept
-  ), step as (
-    select period, bucket, min((starts at time zone zone)::date) as since
-    from span
-    group by period, bucket
+  ), figure as materialized (
+    select part, period, bucket,
+      sum(customers) filter (where prior < since) as customers,
+      sum(customers) filter (where prior < step) as step_customers,
+      sum(customers) filter (where prior = '-infinity') as new_customers,
+      sum(second) filter (where prior >= since and prior < day) as second,
+      sum(second) filter (where prior >= step and prior < day) as step_second,
+      sum(customers) filter (where prior < day) as visits
+    from visit
+    group by part, period, bucket
   )
   select part, null::bigint as period, null::bigint as bucket,
-    coalesce(sum(customers) filter (where prior < since), 0)::bigint as customers,
-    coalesce(sum(customers) filter (where prior = '-infinity'), 0)::bigint as new_customers,
-    (coalesce(sum(customers) filter (where prior < since and prior > '-infinity'), 0)
-      + coalesce(sum(second) filter (where prior >= since and prior < day), 0))::bigint as repeat,
-    coalesce(sum(customers) filter (where prior < day), 0)::bigint as visits
-  from visit
+    coalesce(sum(customers), 0)::bigint as customers,
+    coalesce(sum(new_customers), 0)::bigint as new_customers,
+    (coalesce(sum(customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(second), 0))::bigint as repeat,
+    coalesce(sum(visits), 0)::bigint as visits
+  from figure
   where part in (1, 2)
   group by part
   union all
-  select 0, v.period, v.bucket,
-    coalesce(sum(v.customers) filter (where v.prior < s.since), 0)::bigint,
-    coalesce(sum(v.customers) filter (where v.prior = '-infinity'), 0)::bigint,
-    (coalesce(sum(v.customers) filter (where v.prior < s.since and v.prior > '-infinity'), 0)
-      + coalesce(sum(v.second) filter (where v.prior >= s.since and v.prior < v.day), 0))::bigint,
-    coalesce(sum(v.customers) filter (where v.prior < v.day), 0)::bigint
-  from visit v
-  join step s on s.period = v.period and s.bucket = v.bucket
-  group by v.period, v.bucket;
+  select 0, period, bucket,
+    coalesce(sum(step_customers), 0)::bigint,
+    coalesce(sum(new_customers), 0)::bigint,
+    (coalesce(sum(step_customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(step_second), 0))::bigint,
+    coalesce(sum(visits), 0)::bigint
+  from figure
+  group by period, bucket;
 
 -- lapsedSQL (core/report/visitors.go): Lapsed are those who came up to a day, less those of them who came after it.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location $15=before_id $16=before $17=end_parts $18=end_days $19=lapsed
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location $16=before_id $17=before $18=end_parts $19=end_days $20=lapsed
 prepare lapsedSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -1855,23 +1876,17 @@ prepare lapsedSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   ), visit as materialized (
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
     from span
-    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
     where span.visits_kept
       and span.hour is null
     union all
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
     from span
-    join loyalty.day_visit d on d.tenant_id = $13 and d.day = span.day and d.location_id = $14
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
     cross join lateral (
       select sum(n.customers) as customers, sum(n.second) as second
       from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
@@ -1880,7 +1895,7 @@ prepare lapsedSQL as
       and span.hour is not null
       and h.customers > 0
     union all
-    select span.part, span.period, span.bucket, span.since, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
     from span
     cross join lateral (
       select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
@@ -1889,21 +1904,21 @@ prepare lapsedSQL as
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
-          where tenant_id = $13
+          where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
-          and $14::bigint in (0, location_id)
+          and $15::bigint in (0, location_id)
           group by customer_id
         ) v
         left join lateral (
           select id
           from loyalty.transaction
-          where tenant_id = $13
+          where tenant_id = $1
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
-          and $14 in (0, location_id)
+          and $15 in (0, location_id)
           order by id desc
           limit 1
         ) p on true
@@ -1911,10 +1926,10 @@ prepare lapsedSQL as
       cross join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and customer_id = v.customer_id
           and status = 'completed'
-          and $14 in (0, location_id)
+          and $15 in (0, location_id)
         order by id
         limit 1
       ) f
@@ -1924,47 +1939,44 @@ prepare lapsedSQL as
   ),
   counted as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
-      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
-    from (values ($1::text)) given (zone)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = given.zone
-  ), marked as materialized (
-    select day, (lpad(to_hex(extract(epoch from (day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
-      (lpad(to_hex(extract(epoch from (day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
-    from (
-      select distinct (m.at at time zone $1)::date as day
-      from counted
-      join loyalty.day_mark m on m.tenant_id = $13 and m.visits and (m.at at time zone $1)::date between counted.first_day and counted.last_day
-    ) m
+      least(coalesce(c.first_id, $16::uuid), $16::uuid) as first_id, coalesce(c.next_id, $16::uuid) as next_id
+    from (values ($2::text)) given (zone)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+  ), anew as materialized (
+    select m.day, (lpad(to_hex(extract(epoch from (m.day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
+      (lpad(to_hex(extract(epoch from (m.day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+    from counted
+    join marked m on m.visits and m.day between counted.first_day and counted.last_day
   ), first_visit as materialized (
     select d.day, d.customers
     from counted
-    join loyalty.day_visit d on d.tenant_id = $13 and d.location_id = 0 and d.prior = '-infinity'
-      and d.day between counted.first_day and counted.last_day and d.day < $16::date
-    where not exists (select from marked where marked.day = d.day)
+    join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.prior = '-infinity'
+      and d.day between counted.first_day and counted.last_day and d.day < $17::date
+    where not exists (select from anew where anew.day = d.day)
     union all
-    select (f.created_at at time zone $1)::date, count(*)
+    select (f.created_at at time zone $2)::date, count(*)
     from (
       select min(t.created_at) as created_at
       from counted
-      join loyalty.transaction t on t.tenant_id = $13 and t.id < counted.first_id and t.status = 'completed'
+      join loyalty.transaction t on t.tenant_id = $1 and t.id < counted.first_id and t.status = 'completed'
       group by t.customer_id
     ) f
     group by 1
     union all
-    select (t.created_at at time zone $1)::date, count(*)
+    select (t.created_at at time zone $2)::date, count(*)
     from (
-      select next_id as first_id, $15::uuid as next_id, null::date as day
+      select next_id as first_id, $16::uuid as next_id, null::date as day
       from counted
       union all
-      select first_id, least(next_id, $15::uuid), day
-      from marked
+      select first_id, least(next_id, $16::uuid), day
+      from anew
     ) span
-    join loyalty.transaction t on t.tenant_id = $13 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
-    where coalesce((t.created_at at time zone $1)::date = span.day, true)
+    join loyalty.transaction t on t.tenant_id = $1 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
+    where coalesce((t.created_at at time zone $2)::date = span.day, true)
       and not exists (
         select
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and customer_id = t.customer_id
           and id < t.id
           and status = 'completed'
@@ -1985,20 +1997,27 @@ prepare lapsedSQL as
           and v.prior > '-infinity'
       ), 0)
     )::bigint as count
-  from unnest($17::bigint[], $18::date[]) e (part, day)
-  cross join unnest($19::int[]) n (days);
+  from unnest($18::bigint[], $19::date[]) e (part, day)
+  cross join unnest($20::int[]) n (days);
 
 -- cohortsSQL (core/report/visitors.go), for Visitors: Visitors returns the customers of a selection.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=location $15=first_month
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location $16=first_month
 prepare cohortsSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
     cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
       select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
@@ -2008,19 +2027,13 @@ prepare cohortsSQL as
       where not d.counted
         or s.next_id > c.next_id
     ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
+    left join marked m on m.day = s.day
   )
   select bucket, first_month, sum(customers)::bigint as customers
   from (
     select span.part, span.period, span.bucket, d.first_month, d.customers
     from span
-    join loyalty.day_cohort d on d.tenant_id = $13 and d.day = span.day
+    join loyalty.day_cohort d on d.tenant_id = $1 and d.day = span.day
     where span.visits_kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -2032,21 +2045,21 @@ prepare cohortsSQL as
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
-          where tenant_id = $13
+          where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
-          and $14::bigint in (0, location_id)
+          and $15::bigint in (0, location_id)
           group by customer_id
         ) v
         left join lateral (
           select id
           from loyalty.transaction
-          where tenant_id = $13
+          where tenant_id = $1
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
-          and $14 in (0, location_id)
+          and $15 in (0, location_id)
           order by id desc
           limit 1
         ) p on true
@@ -2054,10 +2067,10 @@ prepare cohortsSQL as
       cross join lateral (
         select id
         from loyalty.transaction
-        where tenant_id = $13
+        where tenant_id = $1
           and customer_id = v.customer_id
           and status = 'completed'
-          and $14 in (0, location_id)
+          and $15 in (0, location_id)
         order by id
         limit 1
       ) f
@@ -2066,7 +2079,7 @@ prepare cohortsSQL as
     ) c
     where not span.visits_kept
   ) came
-  where first_month >= $15::date
+  where first_month >= $16::date
   group by bucket, first_month;
 
 -- yearGroupsSQL (core/report/visitors.go): While days are still to be counted, the groups wait for them.
