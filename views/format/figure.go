@@ -19,15 +19,22 @@ const (
 	SalesCount       Figure = "Sales"
 	Spend            Figure = "Tracked spend"
 	StampsIssued     Figure = "Stamps issued"
+	VoidRate         Figure = "Void rate"
 	VoidedSales      Figure = "Voided sales"
 	VouchersRedeemed Figure = "Vouchers redeemed"
 )
 
-// welcome are the figures of which an owner wants more. A change of any other one is neither good nor bad: points that
-// customers spend are what the programme is for and a cost, and a void corrects a mistake.
-var welcome = map[Figure]bool{
-	ActiveCustomers: true, AverageSale: true, CustomersNew: true, NetSpend: true, SalesCount: true, Spend: true,
+// wanted says of which figures an owner wants more or less. A change of any other one is neither good nor bad: points that
+// customers spend are what the programme is for and a cost, and a void corrects a mistake. That a larger share of sales is
+// voided is worth a look.
+var wanted = map[Figure]map[Trend]News{
+	ActiveCustomers: more, AverageSale: more, CustomersNew: more, NetSpend: more, SalesCount: more, Spend: more, VoidRate: less,
 }
+
+var (
+	more = map[Trend]News{Up: GoodNews, Down: BadNews}
+	less = map[Trend]News{Up: BadNews, Down: GoodNews}
+)
 
 // Change is how a figure has changed since an earlier period.
 type Change struct {
@@ -59,9 +66,23 @@ const (
 // ChangeOf compares a figure with what it was.
 func ChangeOf(f Figure, now, then int64) Change {
 	c := Change{Trend: Level}
-	if c.Words, c.Trend = relativeChange(now, then); welcome[f] {
-		c.News = map[Trend]News{Up: GoodNews, Down: BadNews}[c.Trend]
+	c.Words, c.Trend = relativeChange(now, then)
+	c.News = wanted[f][c.Trend]
+	return c
+}
+
+// ChangeOfRate compares a rate with what it was: "up from 1.5%". Rates that read the same are the same.
+func ChangeOfRate(f Figure, of, whole, ofThen, wholeThen int64) Change {
+	now, then := Percent(of, whole), Percent(ofThen, wholeThen)
+	c := Change{Words: "was " + then, Trend: Level}
+	switch {
+	case now == then:
+	case float64(of)/float64(whole) > float64(ofThen)/float64(wholeThen):
+		c.Words, c.Trend = "up from "+then, Up
+	default:
+		c.Words, c.Trend = "down from "+then, Down
 	}
+	c.News = wanted[f][c.Trend]
 	return c
 }
 
