@@ -363,14 +363,17 @@ func (d days) moments(date time.Time, clocks []award.Clock) (moments []time.Time
 
 // A sale's unit is that of its type, which can't change once it has sales.
 const promotionHoursSQL = daily.Spans + `
-	select c.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sum(sold.transactions)::bigint as transactions_count,
-		least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
-	from (` + daily.HoursOfSpans + `
+	select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
+		least(sold.spend, 9223372036854775807)::bigint as spend_total_cents
+	from (
+		select c.class, h.transaction_type_id, h.location_id, sum(h.transactions) as transactions, sum(h.spend) as spend
+		from (` + daily.HoursOfSpans + `
+		) h
+		join unnest(@in_bucket::bigint[], @shown::bigint[], @classes::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
+		where @location::bigint in (0, h.location_id)
+		group by c.class, h.transaction_type_id, h.location_id
 	) sold
-	join unnest(@in_bucket::bigint[], @shown::bigint[], @classes::bigint[]) as c (bucket, hour, class) on c.bucket = sold.bucket and c.hour = sold.hour
-	join loyalty.transaction_type k on k.tenant_id = @tenant_id and k.id = sold.transaction_type_id
-	where @location::bigint in (0, sold.location_id)
-	group by c.class, k.rule_type, k.id, sold.location_id`
+	join loyalty.transaction_type k on k.tenant_id = @tenant_id and k.id = sold.transaction_type_id`
 
 const (
 	promotionSlotsSQL   = promotionHourSales + promotionHourTotals
