@@ -23,7 +23,7 @@ type Voids struct {
 }
 
 // MinRecorded is of how many recorded sales a void rate is told. Of fewer, one void would make it high.
-const MinRecorded = 20
+const MinRecorded = 50
 
 // VoidRate is how many of the sales that were recorded have been voided.
 type VoidRate struct{ Voided, Recorded int64 }

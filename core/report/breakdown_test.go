@@ -95,7 +95,7 @@ func TestStaff(t *testing.T) {
 	}})
 }
 
-// "Of fewer than 20 recorded sales, no void rate is told."
+// "Of fewer than 50 recorded sales, no void rate is told."
 func TestVoidRates(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -104,8 +104,8 @@ func TestVoidRates(t *testing.T) {
 		now, then report.VoidRate
 		known     [2]bool
 	}{
-		{19, report.Voids{VoidedCount: 1, PreviousTransactionsCount: 19}, report.VoidRate{Voided: 1, Recorded: 20}, report.VoidRate{Recorded: 19}, [2]bool{true, false}},
-		{0, report.Voids{VoidedCount: 19, PreviousVoidedCount: 20}, report.VoidRate{Voided: 19, Recorded: 19}, report.VoidRate{Voided: 20, Recorded: 20}, [2]bool{false, true}},
+		{49, report.Voids{VoidedCount: 1, PreviousTransactionsCount: 49}, report.VoidRate{Voided: 1, Recorded: 50}, report.VoidRate{Recorded: 49}, [2]bool{true, false}},
+		{0, report.Voids{VoidedCount: 49, PreviousVoidedCount: 50}, report.VoidRate{Voided: 49, Recorded: 49}, report.VoidRate{Voided: 50, Recorded: 50}, [2]bool{false, true}},
 	} {
 		sold := report.Sales{TransactionsCount: c.completed}
 		now, then := report.LocationSales{Sales: sold, Voids: c.voids}.VoidRates()

@@ -71,16 +71,17 @@ func ChangeOf(f Figure, now, then int64) Change {
 	return c
 }
 
-// ChangeOfRate compares a rate with what it was: "up from 1.5%". Rates that read the same are the same.
+// aPoint is by how much a rate changes at least before that is news: one percentage point.
+const aPoint = 0.01
+
+// ChangeOfRate compares a rate with what it was: "was 1.5%".
 func ChangeOfRate(f Figure, of, whole, ofThen, wholeThen int64) Change {
-	now, then := Percent(of, whole), Percent(ofThen, wholeThen)
-	c := Change{Words: "was " + then, Trend: Level}
-	switch {
-	case now == then:
-	case float64(of)/float64(whole) > float64(ofThen)/float64(wholeThen):
-		c.Words, c.Trend = "up from "+then, Up
-	default:
-		c.Words, c.Trend = "down from "+then, Down
+	c := Change{Words: "was " + Percent(ofThen, wholeThen), Trend: Level}
+	switch by := float64(of)/float64(whole) - float64(ofThen)/float64(wholeThen); {
+	case by >= aPoint:
+		c.Trend = Up
+	case by <= -aPoint:
+		c.Trend = Down
 	}
 	c.News = wanted[f][c.Trend]
 	return c
