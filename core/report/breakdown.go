@@ -71,7 +71,7 @@ type StaffSales struct {
 	ActorID   string
 	Name      string
 	Sales
-	Voids                    // of sales that they recorded, whoever voided them
+	Voids                    // of sales that they recorded, also if others voided them
 	RedemptionsCount   int64 // zero with a location: redemptions don't record one
 	PreviousSpendCents int64
 }

@@ -88,7 +88,7 @@ func TestListFilters(t *testing.T) {
 		{"a person", transaction.Filter{RecordedBy: new(transaction.Recorder(sara.Kind, sara.ID))}, []core.ID{saras}},
 		{"a token", transaction.Filter{RecordedBy: new(transaction.Recorder(app.Kind, app.ID))}, []core.ID{ordered}},
 		{"a person and voided", transaction.Filter{RecordedBy: new(transaction.Recorder(s.By.Kind, s.By.ID)), Status: new("voided")}, []core.ID{voided}},
-		{"nobody", transaction.Filter{RecordedBy: new("staff:")}, nil},
+		{"no person", transaction.Filter{RecordedBy: new("staff:")}, nil},
 		{"receipt and no location", transaction.Filter{Search: new("R-7"), WithoutLocation: true}, []core.ID{till}},
 		{"receipt, recorded by another", transaction.Filter{Search: new("R-7"), RecordedBy: new(transaction.Recorder(sara.Kind, sara.ID))}, nil},
 		{"receipt", transaction.Filter{Search: new(" R-7 ")}, []core.ID{till}},
