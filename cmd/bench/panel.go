@@ -175,6 +175,8 @@ func (b *bench) largePages(ctx context.Context, d *business) (pages [][]scenario
 		{"their sales", "/admin/customers/" + frequent + "?view=transactions"},
 		{"transactions", "/admin/transactions"},
 		{"transactions of that customer", "/admin/transactions?customer_ulid=" + frequent},
+		{"transactions without a location, of a year", "/admin/transactions?location_id=none&from=" + yearAgo},
+		{"transactions that the platform recorded, of a year", "/admin/transactions?recorded_by=admin:1&from=" + yearAgo},
 		{"transactions of three days", "/admin/transactions?from=" + day + "&to=" + later},
 	} {
 		pages = append(pages, b.visit(owner, p[0], p[1], pageLimit))

@@ -38,6 +38,7 @@ type life struct {
 	rng     *rand.Rand
 	places  []*int64
 	coupons []coupon.Coupon
+	halves  int64 // a promotion with half hours, which is on while reports compare
 
 	mu          sync.Mutex
 	customers   []core.ID
@@ -308,8 +309,38 @@ func (l *life) sameEitherWay(at time.Time) {
 		if diff := cmp.Diff(counted, kept); diff != "" {
 			l.t.Errorf("%s to %s, counted (-) and kept (+):\n%s", from.Format(time.DateOnly), to.Format(time.DateOnly), diff)
 		}
+		if diff := cmp.Diff(l.hoursOfSales(s, sel), kept.Earning.Hours); diff != "" {
+			l.t.Errorf("%s to %s, hours of promotions from sales (-) and from hours (+):\n%s", from.Format(time.DateOnly), to.Format(time.DateOnly), diff)
+		}
 	}
 	l.Verify()
+}
+
+// hoursOfSales compares the hours of promotions as long as one has half hours, so that all are counted from sales, and returns the others.
+func (l *life) hoursOfSales(s shop, sel report.Selection) (others []report.PromotionHours) {
+	l.t.Helper()
+	s.Exec("update loyalty.promotion set active = true where id = $1", l.halves)
+	e, err := s.Reports.Earning(s.T.Context(), s.By, sel)
+	s.Check(err)
+	s.Exec("update loyalty.promotion set active = false where id = $1", l.halves)
+	for _, h := range e.Hours {
+		if h.ID != l.halves {
+			others = append(others, h)
+		}
+	}
+	return others
+}
+
+// promote has a promotion by day, one by night, and one with half hours, which is off.
+func (l *life) promote(at time.Time) {
+	s, all := l.at(at), []award.Weekday{1, 2, 3, 4, 5, 6, 7}
+	s.Promote(award.Promotion{Name: "By day", Percent: new(int64(200)), Windows: []award.Window{{Days: all, From: 8 * 60, To: 15 * 60}}})
+	s.Promote(award.Promotion{
+		Name: "By night", Unit: ledger.Stamps, Extra: new(int64(1)), LocationIDs: []int64{*l.places[1]}, StartsOn: core.DateOf(at, time.UTC).AddDate(0, 0, 2),
+		Windows: []award.Window{{Days: all[:5], From: 22 * 60, To: 4 * 60}, {Days: all[4:], From: 11 * 60, To: 12 * 60}},
+	})
+	l.halves = s.Promote(award.Promotion{Name: "Half past", Percent: new(int64(300)), Windows: []award.Window{{Days: all, From: 90, To: 10 * 60}}})
+	s.EndPromotion(l.halves)
 }
 
 // Whatever happens beside the job, in whatever order: reports of days that were counted say what records say, and verify counts the same.
@@ -333,6 +364,7 @@ func TestDaysAreExact(t *testing.T) {
 func (l *life) live(days int) {
 	l.t.Helper()
 	today := core.DateOf(l.DB.Now(), time.UTC).AddDate(0, 0, -days-2)
+	l.promote(today)
 	for range days {
 		today = today.AddDate(0, 0, 1)
 		at := today.Add(time.Duration(l.random(6)) * time.Hour)

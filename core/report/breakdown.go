@@ -15,6 +15,27 @@ type Sales struct {
 	StampsAwarded     int64
 }
 
+// Voids are sales that were recorded and have been voided since.
+type Voids struct {
+	VoidedCount               int64
+	PreviousTransactionsCount int64 // completed
+	PreviousVoidedCount       int64
+}
+
+// MinRecorded is of how many recorded sales a void rate is told. Of fewer, one void would make it high.
+const MinRecorded = 50
+
+// VoidRate is how many of the sales that were recorded have been voided.
+type VoidRate struct{ Voided, Recorded int64 }
+
+// Known reports whether there are enough sales for a rate.
+func (r VoidRate) Known() bool { return r.Recorded >= MinRecorded }
+
+// voidRates returns the rates of the range and of the earlier period.
+func (v Voids) voidRates(completed int64) (now, then VoidRate) {
+	return VoidRate{v.VoidedCount, completed + v.VoidedCount}, VoidRate{v.PreviousVoidedCount, v.PreviousTransactionsCount + v.PreviousVoidedCount}
+}
+
 // Breakdown divides the figures of a selection among the parts of a business. Its total is counted
 // together with its rows, so they add up. The earlier period ends as in Comparison.
 type Breakdown[T any] struct {
@@ -30,8 +51,12 @@ type LocationSales struct {
 	ID    *int64  // nil: sales without a location
 	Name  *string // likewise
 	Sales
+	Voids
 	PreviousSpendCents int64
 }
+
+// VoidRates returns the rates of the range and of the earlier period.
+func (l LocationSales) VoidRates() (now, then VoidRate) { return l.voidRates(l.TransactionsCount) }
 
 // Locations returns the sales of each location, the highest spend first.
 func (s *Service) Locations(ctx context.Context, by core.Actor, sel Selection) (Breakdown[LocationSales], error) {
@@ -46,10 +71,13 @@ type StaffSales struct {
 	ActorID   string
 	Name      string
 	Sales
-	VoidedCount        int64 // sales that they recorded and that were voided since
+	Voids                    // of sales that they recorded, also if others voided them
 	RedemptionsCount   int64 // zero with a location: redemptions don't record one
 	PreviousSpendCents int64
 }
+
+// VoidRates returns the rates of the range and of the earlier period.
+func (p StaffSales) VoidRates() (now, then VoidRate) { return p.voidRates(p.TransactionsCount) }
 
 // Staff returns what each person and token recorded, the highest spend first.
 func (s *Service) Staff(ctx context.Context, by core.Actor, sel Selection) (Breakdown[StaffSales], error) {
@@ -85,12 +113,14 @@ const locationsSQL = daily.Spans + `
 		least(coalesce(sum(s.spend) filter (where s.part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
 		least(coalesce(sum(s.points) filter (where s.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
 		least(coalesce(sum(s.stamps) filter (where s.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+		coalesce(sum(s.voided) filter (where s.part = 1), 0)::bigint as voided_count,
+		coalesce(sum(s.transactions) filter (where s.part = 2), 0)::bigint as previous_transactions_count,
+		coalesce(sum(s.voided) filter (where s.part = 2), 0)::bigint as previous_voided_count,
 		least(coalesce(sum(s.spend) filter (where s.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
 	from (` + daily.SalesOfSpans + `
 	) s
 	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = s.location_id
-	where s.transactions > 0
-		and s.part in (1, 2)
+	where s.part in (1, 2)
 		and @location::bigint in (0, s.location_id)
 	group by grouping sets ((), (s.location_id, l.name))
 	order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id`
@@ -104,6 +134,8 @@ const staffSQL = daily.Spans + `
 		least(coalesce(sum(a.points) filter (where a.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
 		least(coalesce(sum(a.stamps) filter (where a.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
 		coalesce(sum(a.voided) filter (where a.part = 1), 0)::bigint as voided_count,
+		coalesce(sum(a.transactions) filter (where a.part = 2), 0)::bigint as previous_transactions_count,
+		coalesce(sum(a.voided) filter (where a.part = 2), 0)::bigint as previous_voided_count,
 		coalesce(sum(a.redemptions) filter (where a.part = 1), 0)::bigint as redemptions_count,
 		least(coalesce(sum(a.spend) filter (where a.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
 	from (` + daily.StaffOfSpans + `

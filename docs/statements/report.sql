@@ -43,6 +43,9 @@ prepare locationsSQL as
     least(coalesce(sum(s.spend) filter (where s.part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
     least(coalesce(sum(s.points) filter (where s.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
     least(coalesce(sum(s.stamps) filter (where s.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+    coalesce(sum(s.voided) filter (where s.part = 1), 0)::bigint as voided_count,
+    coalesce(sum(s.transactions) filter (where s.part = 2), 0)::bigint as previous_transactions_count,
+    coalesce(sum(s.voided) filter (where s.part = 2), 0)::bigint as previous_voided_count,
     least(coalesce(sum(s.spend) filter (where s.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
   from (
     select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
@@ -86,8 +89,7 @@ prepare locationsSQL as
     where not span.kept
   ) s
   left join loyalty.location l on l.tenant_id = $1 and l.id = s.location_id
-  where s.transactions > 0
-    and s.part in (1, 2)
+  where s.part in (1, 2)
     and $15::bigint in (0, s.location_id)
   group by grouping sets ((), (s.location_id, l.name))
   order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id;
@@ -128,6 +130,8 @@ prepare staffSQL as
     least(coalesce(sum(a.points) filter (where a.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
     least(coalesce(sum(a.stamps) filter (where a.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
     coalesce(sum(a.voided) filter (where a.part = 1), 0)::bigint as voided_count,
+    coalesce(sum(a.transactions) filter (where a.part = 2), 0)::bigint as previous_transactions_count,
+    coalesce(sum(a.voided) filter (where a.part = 2), 0)::bigint as previous_voided_count,
     coalesce(sum(a.redemptions) filter (where a.part = 1), 0)::bigint as redemptions_count,
     least(coalesce(sum(a.spend) filter (where a.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
   from (
@@ -1344,10 +1348,70 @@ prepare timedPromotionsSQL as
   order by starts_on desc, id desc
   limit $4;
 
--- promotionHoursSQL (core/report/promotion_hours.go), for promotionHours: promotionHours compares the hours of
--- promotions, for a report that the gate has admitted.
--- $1=classes $2=first_ids $3=next_ids $4=tenant_id
+-- promotionHoursSQL (core/report/promotion_hours.go): A sale's unit is that of its type, which can't change once it has
+-- sales.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=in_bucket $16=shown $17=classes $18=location
 prepare promotionHoursSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  )
+  select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
+    least(sold.spend, 9223372036854775807)::bigint as spend_total_cents
+  from (
+    select c.class, h.transaction_type_id, h.location_id, sum(h.transactions) as transactions, sum(h.spend) as spend
+    from (
+      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
+      from span
+      join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+        t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
+        from loyalty.transaction t
+        where t.tenant_id = $1
+        and t.id >= span.first_id
+        and t.id < span.next_id
+        and t.status = 'completed'
+        group by 1, coalesce(t.location_id, 0), t.transaction_type_id
+      ) c
+      where not span.kept
+    ) h
+    join unnest($15::bigint[], $16::bigint[], $17::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
+    where $18::bigint in (0, h.location_id)
+    group by c.class, h.transaction_type_id, h.location_id
+  ) sold
+  join loyalty.transaction_type k on k.tenant_id = $1 and k.id = sold.transaction_type_id;
+
+-- promotionSlotsSQL (core/report/promotion_hours.go), for ofHours: ofHours returns what reads the sales of each class:
+-- from hours that were counted, as long as all windows begin and end with one.
+-- $1=classes $2=first_ids $3=next_ids $4=tenant_id
+prepare promotionSlotsSQL as
   select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
     least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
   from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
@@ -1362,10 +1426,10 @@ prepare promotionHoursSQL as
   ) sold
   group by slot.class, sold.unit, sold.type_id, sold.location_id;
 
--- promotionHoursAtSQL (core/report/promotion_hours.go), for promotionHours: promotionHours compares the hours of
--- promotions, for a report that the gate has admitted.
+-- promotionSlotsAtSQL (core/report/promotion_hours.go), for ofHours: ofHours returns what reads the sales of each class:
+-- from hours that were counted, as long as all windows begin and end with one.
 -- $1=classes $2=first_ids $3=next_ids $4=tenant_id $5=location
-prepare promotionHoursAtSQL as
+prepare promotionSlotsAtSQL as
   select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
     least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
   from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)

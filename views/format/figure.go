@@ -19,15 +19,22 @@ const (
 	SalesCount       Figure = "Sales"
 	Spend            Figure = "Tracked spend"
 	StampsIssued     Figure = "Stamps issued"
+	VoidRate         Figure = "Void rate"
 	VoidedSales      Figure = "Voided sales"
 	VouchersRedeemed Figure = "Vouchers redeemed"
 )
 
-// welcome are the figures of which an owner wants more. A change of any other one is neither good nor bad: points that
-// customers spend are what the programme is for and a cost, and a void corrects a mistake.
-var welcome = map[Figure]bool{
-	ActiveCustomers: true, AverageSale: true, CustomersNew: true, NetSpend: true, SalesCount: true, Spend: true,
+// wanted says of which figures an owner wants more or less. A change of any other one is neither good nor bad: points that
+// customers spend are what the programme is for and a cost, and a void corrects a mistake. That a larger share of sales is
+// voided is worth a look.
+var wanted = map[Figure]map[Trend]News{
+	ActiveCustomers: more, AverageSale: more, CustomersNew: more, NetSpend: more, SalesCount: more, Spend: more, VoidRate: less,
 }
+
+var (
+	more = map[Trend]News{Up: GoodNews, Down: BadNews}
+	less = map[Trend]News{Up: BadNews, Down: GoodNews}
+)
 
 // Change is how a figure has changed since an earlier period.
 type Change struct {
@@ -59,9 +66,24 @@ const (
 // ChangeOf compares a figure with what it was.
 func ChangeOf(f Figure, now, then int64) Change {
 	c := Change{Trend: Level}
-	if c.Words, c.Trend = relativeChange(now, then); welcome[f] {
-		c.News = map[Trend]News{Up: GoodNews, Down: BadNews}[c.Trend]
+	c.Words, c.Trend = relativeChange(now, then)
+	c.News = wanted[f][c.Trend]
+	return c
+}
+
+// aPoint is by how much a rate changes at least before that is news: one percentage point.
+const aPoint = 0.01
+
+// ChangeOfRate compares a rate with what it was: "was 1.5%".
+func ChangeOfRate(f Figure, of, whole, ofThen, wholeThen int64) Change {
+	c := Change{Words: "was " + Percent(ofThen, wholeThen), Trend: Level}
+	switch by := float64(of)/float64(whole) - float64(ofThen)/float64(wholeThen); {
+	case by >= aPoint:
+		c.Trend = Up
+	case by <= -aPoint:
+		c.Trend = Down
 	}
+	c.News = wanted[f][c.Trend]
 	return c
 }
 

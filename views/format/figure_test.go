@@ -28,3 +28,23 @@ func TestChangeOf(t *testing.T) {
 		}
 	}
 }
+
+func TestChangeOfRate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		figure                     Figure
+		of, whole, then, wholeThen int64
+		want                       Change
+	}{
+		{VoidRate, 3, 100, 1, 100, Change{"was 1.0%", Up, BadNews}},
+		{VoidRate, 1, 100, 30, 1_000, Change{"was 3.0%", Down, GoodNews}},
+		{VoidRate, 2, 100, 1, 100, Change{"was 1.0%", Up, BadNews}},
+		{VoidRate, 19, 1_000, 1, 100, Change{"was 1.0%", Level, NoNews}},
+		{VoidRate, 1, 1_000, 1, 100, Change{"was 1.0%", Level, NoNews}},
+		{"Not among these", 3, 100, 1, 100, Change{"was 1.0%", Up, NoNews}},
+	} {
+		if got := ChangeOfRate(c.figure, c.of, c.whole, c.then, c.wholeThen); got != c.want {
+			t.Errorf("%s from %d of %d to %d of %d = %+v, want %+v", c.figure, c.then, c.wholeThen, c.of, c.whole, got, c.want)
+		}
+	}
+}

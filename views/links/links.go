@@ -265,6 +265,9 @@ func Logo(hash string) string { return Logos + "/" + hash }
 // Location is the form that renames a location.
 func Location(id int64) string { return numbered(Locations, id) }
 
+// NoLocation is the location of sales without one, as a filter.
+const NoLocation = "none"
+
 // SalesAt lists the sales at a location.
 func SalesAt(location int64) string {
 	return WithQuery(Transactions, "location_id", strconv.FormatInt(location, 10))
