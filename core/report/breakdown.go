@@ -108,40 +108,47 @@ func breakdown[T any](ctx context.Context, s *Service, by core.Actor, sel Select
 
 // Parts with nothing in them have no row.
 const locationsSQL = daily.Spans + `
-	select grouping(s.location_id) = 1 as whole, nullif(s.location_id, 0) as id, l.name,
-		coalesce(sum(s.transactions) filter (where s.part = 1), 0)::bigint as transactions_count,
-		least(coalesce(sum(s.spend) filter (where s.part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
-		least(coalesce(sum(s.points) filter (where s.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
-		least(coalesce(sum(s.stamps) filter (where s.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
-		coalesce(sum(s.voided) filter (where s.part = 1), 0)::bigint as voided_count,
-		coalesce(sum(s.transactions) filter (where s.part = 2), 0)::bigint as previous_transactions_count,
-		coalesce(sum(s.voided) filter (where s.part = 2), 0)::bigint as previous_voided_count,
-		least(coalesce(sum(s.spend) filter (where s.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
-	from (` + daily.SalesOfSpans + `
+	select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
+		s.voided_count, s.previous_transactions_count, s.previous_voided_count, s.previous_spend_cents
+	from (
+		select grouping(location_id) = 1 as whole, location_id,
+			coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+			least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+			least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+			least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+			coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+			coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+			coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+			least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+		from (` + daily.SalesOfSpans + `
+		) sold
+		where part in (1, 2)
+			and @location::bigint in (0, location_id)
+		group by grouping sets ((), (location_id))
 	) s
 	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = s.location_id
-	where s.part in (1, 2)
-		and @location::bigint in (0, s.location_id)
-	group by grouping sets ((), (s.location_id, l.name))
 	order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id`
 
 // A person who was renamed has one row, under the present name.
 const staffSQL = daily.Spans + `
-	select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
-		case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
-		coalesce(sum(a.transactions) filter (where a.part = 1), 0)::bigint as transactions_count,
-		least(coalesce(sum(a.spend) filter (where a.part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
-		least(coalesce(sum(a.points) filter (where a.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
-		least(coalesce(sum(a.stamps) filter (where a.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
-		coalesce(sum(a.voided) filter (where a.part = 1), 0)::bigint as voided_count,
-		coalesce(sum(a.transactions) filter (where a.part = 2), 0)::bigint as previous_transactions_count,
-		coalesce(sum(a.voided) filter (where a.part = 2), 0)::bigint as previous_voided_count,
-		coalesce(sum(a.redemptions) filter (where a.part = 1), 0)::bigint as redemptions_count,
-		least(coalesce(sum(a.spend) filter (where a.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
-	from (` + daily.StaffOfSpans + `
+	select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
+		a.voided_count, a.previous_transactions_count, a.previous_voided_count, a.previous_spend_cents, a.redemptions_count
+	from (
+		select grouping(actor_id) = 1 as whole, coalesce(actor_kind, '') as actor_kind, coalesce(actor_id, '') as actor_id, max(actor_name) as recorded_name,
+			coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+			least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+			least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+			least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+			coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+			coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+			coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+			coalesce(sum(redemptions) filter (where part = 1), 0)::bigint as redemptions_count,
+			least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+		from (` + daily.StaffOfSpans + `
+		) recorded
+		where part in (1, 2)
+			and @location::bigint in (0, location_id)
+		group by grouping sets ((), (actor_kind, actor_id))
 	) a
 	left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = @tenant_id and p.id::text = a.actor_id
-	where a.part in (1, 2)
-		and @location::bigint in (0, a.location_id)
-	group by grouping sets ((), (a.actor_kind, a.actor_id))
 	order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id`

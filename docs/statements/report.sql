@@ -38,31 +38,34 @@ prepare locationsSQL as
     ) p
     left join marked m on m.day = s.day
   )
-  select grouping(s.location_id) = 1 as whole, nullif(s.location_id, 0) as id, l.name,
-    coalesce(sum(s.transactions) filter (where s.part = 1), 0)::bigint as transactions_count,
-    least(coalesce(sum(s.spend) filter (where s.part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(s.points) filter (where s.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(s.stamps) filter (where s.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
-    coalesce(sum(s.voided) filter (where s.part = 1), 0)::bigint as voided_count,
-    coalesce(sum(s.transactions) filter (where s.part = 2), 0)::bigint as previous_transactions_count,
-    coalesce(sum(s.voided) filter (where s.part = 2), 0)::bigint as previous_voided_count,
-    least(coalesce(sum(s.spend) filter (where s.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+  select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
+    s.voided_count, s.previous_transactions_count, s.previous_voided_count, s.previous_spend_cents
   from (
-    select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
+    select grouping(location_id) = 1 as whole, location_id,
+      coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+      least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+      least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+      least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+      coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+      coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+      coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+      least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+    from (
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
       d.points_refunded
-    from span
-    join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
-    where span.kept
-    union all
-    select span.part, span.period, span.bucket, c.*
-    from span
-    cross join lateral (
-      select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+      from span
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
-      from (
-        select coalesce(location_id, 0) as location_id,
+        from (
+          select coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -70,28 +73,29 @@ prepare locationsSQL as
           count(*) filter (where status = 'voided') as voided,
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
-        from loyalty.transaction
-        where tenant_id = $1
+          from loyalty.transaction
+          where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
-        group by coalesce(location_id, 0)
-        union all
-        select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
-        from loyalty.refund r
-        join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
-        where r.tenant_id = $1
+          group by coalesce(location_id, 0)
+          union all
+          select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          from loyalty.refund r
+          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $1
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-        group by coalesce(t.location_id, 0)
-      ) s
-      group by s.location_id
-    ) c
-    where not span.kept
+          group by coalesce(t.location_id, 0)
+        ) s
+        group by s.location_id
+      ) c
+      where not span.kept
+    ) sold
+    where part in (1, 2)
+      and $15::bigint in (0, location_id)
+    group by grouping sets ((), (location_id))
   ) s
   left join loyalty.location l on l.tenant_id = $1 and l.id = s.location_id
-  where s.part in (1, 2)
-    and $15::bigint in (0, s.location_id)
-  group by grouping sets ((), (s.location_id, l.name))
   order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id;
 
 -- staffSQL (core/report/breakdown.go): A person who was renamed has one row, under the present name.
@@ -123,58 +127,61 @@ prepare staffSQL as
     ) p
     left join marked m on m.day = s.day
   )
-  select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
-    case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
-    coalesce(sum(a.transactions) filter (where a.part = 1), 0)::bigint as transactions_count,
-    least(coalesce(sum(a.spend) filter (where a.part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(a.points) filter (where a.part = 1), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(a.stamps) filter (where a.part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
-    coalesce(sum(a.voided) filter (where a.part = 1), 0)::bigint as voided_count,
-    coalesce(sum(a.transactions) filter (where a.part = 2), 0)::bigint as previous_transactions_count,
-    coalesce(sum(a.voided) filter (where a.part = 2), 0)::bigint as previous_voided_count,
-    coalesce(sum(a.redemptions) filter (where a.part = 1), 0)::bigint as redemptions_count,
-    least(coalesce(sum(a.spend) filter (where a.part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+  select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
+    a.voided_count, a.previous_transactions_count, a.previous_voided_count, a.previous_spend_cents, a.redemptions_count
   from (
-    select span.part, span.period, span.bucket, d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
+    select grouping(actor_id) = 1 as whole, coalesce(actor_kind, '') as actor_kind, coalesce(actor_id, '') as actor_id, max(actor_name) as recorded_name,
+      coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+      least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+      least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+      least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+      coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+      coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+      coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+      coalesce(sum(redemptions) filter (where part = 1), 0)::bigint as redemptions_count,
+      least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+    from (
+      select span.part, span.period, span.bucket, d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
       d.redemptions
-    from span
-    join loyalty.day_staff d on d.tenant_id = $1 and d.day = span.day
-    where span.kept
-    union all
-    select span.part, span.period, span.bucket, c.*
-    from span
-    cross join lateral (
-      select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
+      from span
+      join loyalty.day_staff d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
         least(sum(a.spend), 9223372036854775807)::bigint as spend, least(sum(a.points), 9223372036854775807)::bigint as points, least(sum(a.stamps), 9223372036854775807)::bigint as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
-      from (
-        select coalesce(location_id, 0) as location_id, actor_kind, actor_id, max(actor_name) as actor_name,
+        from (
+          select coalesce(location_id, 0) as location_id, actor_kind, actor_id, max(actor_name) as actor_name,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
           coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
           count(*) filter (where status = 'voided') as voided, 0 as redemptions
-        from loyalty.transaction
-        where tenant_id = $1
+          from loyalty.transaction
+          where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
-        group by coalesce(location_id, 0), actor_kind, actor_id
-        union all
-        select 0, actor_kind, actor_id, max(actor_name), 0, 0, 0, 0, 0, count(*)
-        from loyalty.redemption
-        where tenant_id = $1
+          group by coalesce(location_id, 0), actor_kind, actor_id
+          union all
+          select 0, actor_kind, actor_id, max(actor_name), 0, 0, 0, 0, 0, count(*)
+          from loyalty.redemption
+          where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
           and status <> 'voided'
-        group by actor_kind, actor_id
-      ) a
-      group by a.location_id, a.actor_kind, a.actor_id
-    ) c
-    where not span.kept
+          group by actor_kind, actor_id
+        ) a
+        group by a.location_id, a.actor_kind, a.actor_id
+      ) c
+      where not span.kept
+    ) recorded
+    where part in (1, 2)
+      and $15::bigint in (0, location_id)
+    group by grouping sets ((), (actor_kind, actor_id))
   ) a
   left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $1 and p.id::text = a.actor_id
-  where a.part in (1, 2)
-    and $15::bigint in (0, a.location_id)
-  group by grouping sets ((), (a.actor_kind, a.actor_id))
   order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
 
 -- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
