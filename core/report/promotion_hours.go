@@ -367,10 +367,14 @@ const promotionHoursSQL = daily.Spans + `
 		least(sold.spend, 9223372036854775807)::bigint as spend_total_cents
 	from (
 		select c.class, h.transaction_type_id, h.location_id, sum(h.transactions) as transactions, sum(h.spend) as spend
-		from (` + daily.HoursOfSpans + `
+		from (
+			select bucket, hour, transaction_type_id, location_id, sum(transactions) as transactions, sum(spend) as spend
+			from (` + daily.HoursOfSpans + `
+			) counted
+			where @location::bigint in (0, location_id)
+			group by bucket, hour, transaction_type_id, location_id
 		) h
 		join unnest(@in_bucket::bigint[], @shown::bigint[], @classes::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
-		where @location::bigint in (0, h.location_id)
 		group by c.class, h.transaction_type_id, h.location_id
 	) sold
 	join loyalty.transaction_type k on k.tenant_id = @tenant_id and k.id = sold.transaction_type_id`

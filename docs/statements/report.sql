@@ -1358,7 +1358,7 @@ prepare timedPromotionsSQL as
 -- promotionHoursSQL (core/report/promotion_hours.go): A sale's unit is that of its type, which can't change once it has
 -- sales.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=in_bucket $16=shown $17=classes $18=location
+-- $12=since $13=since_ids $14=step_days $15=location $16=in_bucket $17=shown $18=classes
 prepare promotionHoursSQL as
   with marked as materialized (
     select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
@@ -1390,27 +1390,31 @@ prepare promotionHoursSQL as
   from (
     select c.class, h.transaction_type_id, h.location_id, sum(h.transactions) as transactions, sum(h.spend) as spend
     from (
-      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
-      from span
-      join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
-      where span.kept
-      union all
-      select span.part, span.period, span.bucket, c.*
-      from span
-      cross join lateral (
-        select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-        t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
-        from loyalty.transaction t
-        where t.tenant_id = $1
-        and t.id >= span.first_id
-        and t.id < span.next_id
-        and t.status = 'completed'
-        group by 1, coalesce(t.location_id, 0), t.transaction_type_id
-      ) c
-      where not span.kept
+      select bucket, hour, transaction_type_id, location_id, sum(transactions) as transactions, sum(spend) as spend
+      from (
+        select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
+        from span
+        join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+          t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
+          from loyalty.transaction t
+          where t.tenant_id = $1
+          and t.id >= span.first_id
+          and t.id < span.next_id
+          and t.status = 'completed'
+          group by 1, coalesce(t.location_id, 0), t.transaction_type_id
+        ) c
+        where not span.kept
+      ) counted
+      where $15::bigint in (0, location_id)
+      group by bucket, hour, transaction_type_id, location_id
     ) h
-    join unnest($15::bigint[], $16::bigint[], $17::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
-    where $18::bigint in (0, h.location_id)
+    join unnest($16::bigint[], $17::bigint[], $18::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
     group by c.class, h.transaction_type_id, h.location_id
   ) sold
   join loyalty.transaction_type k on k.tenant_id = $1 and k.id = sold.transaction_type_id;
