@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -376,6 +377,86 @@ func (h *pointsHistory) compareEndings(t *testing.T) {
 	same(t, "open, redeemed, expired", []int64{open, redeemed, expired}, []int64{
 		want.Total, flow[ledger.Redemption] + flow[ledger.RedemptionRefund], flow[ledger.Expired] + flow[ledger.ExpiryReturned],
 	})
+	h.compareEarned(t, got)
+}
+
+// lotKey is a customer's last day; a zero one is none.
+type lotKey struct {
+	customer core.ID
+	day      time.Time
+}
+
+// compareEarned compares what was earned when with each entry, in the order of time: what it put into which lot, and what it took.
+func (h *pointsHistory) compareEarned(t *testing.T, got report.Endings) {
+	t.Helper()
+	entries, err := db.All[struct {
+		Customer   core.ID
+		Kind       ledger.Kind
+		Cause      *core.ID
+		Amount     int64
+		After      int64
+		At         time.Time
+		ExpiresOn  *time.Time
+		LotDates   []time.Time
+		LotAmounts []int64
+	}](t.Context(), h.DB.Tenant(h.By), `
+		select customer_id as customer, kind, cause, amount, balance_after as after, created_at as at, nullif(expires_on, 'infinity') as expires_on,
+			array(select coalesce(nullif(d, 'infinity'), '0001-01-01') from unnest(lot_dates) d) as lot_dates, coalesce(lot_amounts, '{}') as lot_amounts
+		from loyalty.ledger_entry
+		where tenant_id = @tenant_id
+			and unit = 'points'
+		order by customer_id, seq`, nil)
+	h.Check(err)
+	left, months, apart := map[lotKey]int64{}, map[lotKey]map[time.Time]bool{}, map[lotKey]bool{}
+	took := map[core.ID][]time.Time{}
+	for _, e := range entries {
+		if e.Kind == ledger.Redemption {
+			took[*e.Cause] = e.LotDates
+		}
+		for i, day := range e.LotDates {
+			key := lotKey{e.Customer, day}
+			left[key] += e.LotAmounts[i]
+			apart[key] = apart[key] || e.Kind == ledger.RedemptionRefund && !slices.ContainsFunc(took[*e.Cause], day.Equal)
+		}
+		switch key := (lotKey{e.Customer, core.OrZero(e.ExpiresOn)}); {
+		case len(e.LotDates) > 0:
+		case e.Amount < 0 || e.Kind == ledger.RedemptionRefund: // before there were lots, or of a debt: nothing is dated
+			left[lotKey{customer: e.Customer}] = max(e.After, 0)
+		default:
+			left[key] += min(e.Amount, max(e.After, 0))
+			if months[key] == nil {
+				months[key] = map[time.Time]bool{}
+			}
+			local := core.DateOf(e.At, h.By.Tenant.TimeZone)
+			months[key][local.AddDate(0, 0, 1-local.Day())] = true
+		}
+	}
+	var undated, unknown int64
+	inMonth := map[time.Time]int64{}
+	for key, amount := range left {
+		switch {
+		case key.day.IsZero():
+			undated += max(amount, 0)
+		case apart[key]:
+			unknown += amount
+		default:
+			if len(months[key]) != 1 {
+				t.Fatalf("%d of %s were earned in %v", amount, key.day, months[key])
+			}
+			for month := range months[key] {
+				inMonth[month] += amount
+			}
+		}
+	}
+	e := got.Earned
+	for _, at := range e.Times {
+		same(t, "earned in "+at.From.Format("January 2006"), at.Amount, inMonth[at.From])
+		delete(inMonth, at.From)
+	}
+	for month, amount := range inMonth {
+		same(t, "also earned in "+month.Format("January 2006"), int64(0), amount)
+	}
+	same(t, "without a time", []int64{e.Undated, e.Apart, e.Unclear}, []int64{undated, unknown, 0})
 }
 
 // What was owed is as of the last day of the range, whatever came later. It is worth what rewards cost, or the owner's own
