@@ -23,7 +23,7 @@ type Earned struct {
 
 // EarnedIn is what was earned in a time: whole months, or by a yearly rule the days that have one last day.
 type EarnedIn struct {
-	Period        // a zero From: or earlier, since it has what was there before the first rule
+	Period // a zero From: or earlier, since it has what was there before the first rule
 	Amount int64
 }
 

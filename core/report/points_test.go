@@ -192,6 +192,31 @@ func (s shop) plain(r report.Range) (opening, closing, spendable, below int64, f
 	return opening, closing, spendable, below, flow
 }
 
+// compareEarlier compares what a statement says of the earlier period with the entries, in all if the range is over.
+func (s shop) compareEarlier(t *testing.T, b report.Balances) {
+	t.Helper()
+	movement := func(p report.Period) report.Movement {
+		opening, closing, _, _, flow := s.plain(report.Range{From: &p.From, To: &p.To})
+		m := report.Movement{Opening: opening, Closing: closing}
+		same(t, "adds up", opening+sum(flow), closing)
+		for kind, amount := range flow {
+			*m.Total.Of(kind) = amount
+		}
+		return m
+	}
+	st := s.statement(b)
+	today := core.DateOf(s.DB.Now(), s.By.Tenant.TimeZone)
+	same(t, "against", *st.Against, st.Earlier(report.Against(*b.Against), today))
+	if st.To.Before(today) {
+		same(t, "earlier", st.Before, movement(*st.Against))
+	}
+	for _, day := range st.Steps {
+		if day.Previous != nil {
+			same(t, "beside "+day.From.Format(time.DateOnly), *day.Previous, movement(day.Beside))
+		}
+	}
+}
+
 func kinds(f report.Flow) map[ledger.Kind]int64 {
 	flow := map[ledger.Kind]int64{}
 	for kind, amount := range map[ledger.Kind]int64{
@@ -244,10 +269,13 @@ func TestStatementsAgreeWithAPlainCount(t *testing.T) {
 				}
 				before := st.Opening
 				for _, day := range st.Steps {
-					if day.Opening != before || day.Opening+sum(kinds(day.Current)) != day.Closing {
-						t.Errorf("on %s: %d and %v are %d after %d", day.From.Format(time.DateOnly), day.Opening, day.Current, day.Closing, before)
+					if now := day.Current; now.Opening != before || now.Opening+sum(kinds(now.Total)) != now.Closing {
+						t.Errorf("on %s: %+v after %d", day.From.Format(time.DateOnly), now, before)
 					}
-					before = day.Closing
+					before = day.Current.Closing
+				}
+				for _, against := range []report.Against{report.PreviousPeriod, report.LastYear} {
+					s.compareEarlier(t, report.Balances{Range: r, Step: report.Daily, Against: new(string(against))})
 				}
 			}
 			now := s.statement(report.Balances{})
@@ -470,8 +498,15 @@ func TestWhatIsOwed(t *testing.T) {
 		later.By = by
 		return later
 	}
-	s.AddReward(reward.New{Name: "Cheap", PointsCost: new(int64(100)), CostCents: new(int64(50))})
-	s.AddReward(reward.New{Name: "Dear", PointsCost: new(int64(10)), CostCents: new(int64(20))})
+	cheap := s.AddReward(reward.New{Name: "Cheap", PointsCost: new(int64(100)), CostCents: new(int64(50))})
+	dear := s.AddReward(reward.New{Name: "Dear", PointsCost: new(int64(10)), CostCents: new(int64(20))})
+	s.AddReward(reward.New{Name: "In between", PointsCost: new(int64(10)), CostCents: new(int64(10))})
+	s.AddReward(reward.New{Name: "For stamps", StampsCost: new(int64(10)), CostCents: new(int64(1))})
+	rewards := report.SpentOn{
+		Count: 4, Unpriced: 1, // the espresso
+		Cheapest: &report.RewardCost{ID: cheap, Name: "Cheap", CostCents: 50, Units: 100},
+		Dearest:  &report.RewardCost{ID: dear, Name: "Dear", CostCents: 20, Units: 10},
+	}
 	anna, bo, erased := s.Customer(), s.Customer(), s.Customer()
 	s.Sale(anna.ID, s.purchase, 40)
 	s.Redeem(anna.ID, s.espresso)
@@ -492,6 +527,7 @@ func TestWhatIsOwed(t *testing.T) {
 		"2026-02-28": {Spendable: 30, Erased: 7, Below: -10, Cost: &report.Cost{Least: 15, Most: 60}, Spent: report.Spent{Redeemed: 20}},
 		"2026-03-02": {Spendable: 1_000, Below: -10, Cost: &report.Cost{Least: 500, Most: 2_000}, Spent: report.Spent{Redeemed: 20, Expired: 37}},
 	} {
+		want.Rewards = rewards
 		got := now.statement(report.Balances{Range: days(t, "2026-01-01", day)})
 		same(t, "on "+day, got.Owed, want)
 		same(t, "closing on "+day, got.Closing, want.Spendable+want.Erased+want.Below)
@@ -505,6 +541,32 @@ func TestWhatIsOwed(t *testing.T) {
 	}
 	if rate := (report.Spent{}).Rate(); rate != 10_000 {
 		t.Errorf("a business where nothing was redeemed or expired expects %d", rate)
+	}
+}
+
+// What isn't over is compared with what was at the same time of day; its steps are beside whole days.
+func TestBalancesBesideEarlierOnes(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	anna := s.on("2026-05-01 12:00:00").Customer()
+	sold := func(local string, cents int64) {
+		later := s.on(local)
+		later.Sale(anna.ID, s.purchase, cents)
+	}
+	sold("2026-06-06 12:00:00", 1)
+	sold("2026-06-07 09:00:00", 20)
+	sold("2026-06-08 09:00:00", 300)
+	sold("2026-06-08 15:00:00", 4_000)
+	sold("2026-06-09 09:00:00", 50_000)
+	now := s.on("2026-06-10 10:00:00")
+	st := now.statement(report.Balances{Range: days(t, "2026-06-09", "2026-06-10")})
+	same(t, "before", st.Before, report.Movement{Opening: 1, Total: report.Flow{Earned: 320}, Closing: 321})
+	same(t, "now", st.Movement, report.Movement{Opening: 4_321, Total: report.Flow{Earned: 50_000}, Closing: 54_321})
+	same(t, "beside the 9th", *st.Steps[0].Previous, report.Movement{Opening: 1, Total: report.Flow{Earned: 20}, Closing: 21})
+	same(t, "beside the 10th", *st.Steps[1].Previous, report.Movement{Opening: 21, Total: report.Flow{Earned: 4_300}, Closing: 4_321})
+	alone := now.statement(report.Balances{Range: days(t, "2026-06-09", "2026-06-10"), Against: new("none")})
+	if alone.Against != nil || alone.Before != (report.Movement{}) || alone.Steps[0].Previous != nil || alone.Movement != st.Movement {
+		t.Errorf("without a comparison: %+v", alone)
 	}
 }
 
@@ -578,10 +640,10 @@ func TestRefusedStatements(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
 	_, err := s.Reports.Points(t.Context(), s.By, report.Balances{
-		Range: days(t, "2026-03-10", "2026-03-09"), Unit: new("coins"), ValueCents: new(int64(-1)), ExpectedRate: new(int64(10_001)),
+		Range: days(t, "2026-03-10", "2026-03-09"), Unit: new("coins"), Against: new("tomorrow"), ValueCents: new(int64(-1)), ExpectedRate: new(int64(10_001)),
 	})
 	same(t, "fields", shoptest.Fields(t, err), core.Fields{
-		"to": {core.AfterOrEqual("from")}, "unit": {core.InvalidChoice}, "value": {core.Min(0)}, "rate": {core.Max(100)},
+		"to": {core.AfterOrEqual("from")}, "unit": {core.InvalidChoice}, "compare": {core.InvalidChoice}, "value": {core.Min(0)}, "rate": {core.Max(100)},
 	})
 	_, err = s.Reports.Endings(t.Context(), s.By, new("coins"))
 	same(t, "unit", shoptest.Fields(t, err), core.Fields{"unit": {core.InvalidChoice}})
@@ -602,7 +664,7 @@ func TestAnotherTenantsPointsAreNotCounted(t *testing.T) {
 	neighbour.AddReward(reward.New{Name: "Dear", PointsCost: new(int64(10)), CostCents: new(int64(20))})
 	neighbour.Sale(anna.ID, neighbour.purchase, 900)
 	st := s.statement(report.Balances{})
-	if st.Opening != 0 || st.Closing != 0 || st.Total != (report.Flow{}) || st.Owed != (report.Owed{}) {
+	if st.Opening != 0 || st.Closing != 0 || st.Total != (report.Flow{}) || st.Owed != (report.Owed{Rewards: report.SpentOn{Count: 1, Unpriced: 1}}) {
 		t.Errorf("statement = %+v, want nothing", st)
 	}
 	if e := s.endings(); e.Total != 0 || len(e.Outcomes) != 0 {
