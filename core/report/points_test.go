@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
@@ -612,6 +613,153 @@ func TestOutcomesByLastDay(t *testing.T) {
 	same(t, "switched off", off.endings().Never, int64(60))
 	same(t, "a year later", on("2027-04-02 12:00:00").endings().Due, int64(20))
 	same(t, "and by then", on("2027-04-02 12:00:00").endings().Outcomes[0], report.Outcome{Until: report.Earlier, Redeemed: 20, Expired: 90, Open: 20})
+}
+
+// earned is what is told about the time of earning.
+func (s shop) earned() map[string]int64 {
+	s.T.Helper()
+	e := s.endings()
+	told := map[string]int64{}
+	add := func(name string, amount int64) {
+		if amount != 0 {
+			told[name] = amount
+		}
+	}
+	for _, at := range e.Earned.Times {
+		from := at.From.Format(time.DateOnly)
+		if at.From.IsZero() {
+			from = "before"
+		}
+		add(from+" to "+at.To.Format(time.DateOnly), at.Amount)
+	}
+	add("undated", e.Earned.Undated)
+	add("apart", e.Earned.Apart)
+	add("unclear", e.Earned.Unclear)
+	var sum int64
+	for _, amount := range told {
+		sum += amount
+	}
+	if sum != e.Total {
+		s.T.Errorf("%v isn't %d in all", told, e.Total)
+	}
+	return told
+}
+
+// A last day tells when it was given, as long as the rules name one time for it. A change that doesn't move last days, or moves
+// them to others, leaves it clear.
+func TestWhenItWasEarned(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T, first programme.Change) (s *shop, on func(local string, points int64) shop) {
+		t.Helper()
+		s = new(newShop(t, "Europe/Stockholm").on("2026-01-15 12:00:00"))
+		anna := s.Customer()
+		s.Sale(anna.ID, s.purchase, 1)
+		s.Shop = s.Rule(ledger.Points, first)
+		on = func(local string, points int64) shop {
+			later := s.on(local)
+			later.By = s.By
+			if points > 0 {
+				later.Sale(anna.ID, s.purchase, points)
+			}
+			return later
+		}
+		return s, on
+	}
+	after := func(months int64, to core.Rounding) programme.Change {
+		return programme.Change{Rule: core.ExpireAfter, Months: &months, RoundTo: to, Before: programme.BeforeNever}
+	}
+	change := func(s *shop, at shop, c programme.Change) {
+		at.Shop = at.Rule(ledger.Points, c)
+		s.By = at.By
+	}
+	for name, c := range map[string]struct {
+		rule programme.Change
+		want map[string]int64
+	}{
+		"to the day":   {after(12, core.ToDay), map[string]int64{"undated": 1, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000}},
+		"by month":     {after(12, core.ToMonth), map[string]int64{"undated": 1, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000}},
+		"by quarter":   {after(12, core.ToQuarter), map[string]int64{"undated": 1, "2026-01-01 to 2026-03-31": 320, "2026-04-01 to 2026-05-31": 54_000}},
+		"yearly":       {programme.Change{Rule: core.ExpireYearly, Month: new(int64(6)), Day: new(int64(30)), Before: programme.BeforeNever}, map[string]int64{"undated": 1, "2026-01-12 to 2026-05-01": 4_320, "2026-05-02 to 2026-05-20": 50_000}},
+		"and before":   {programme.Change{Rule: core.ExpireAfter, Months: new(int64(12))}, map[string]int64{"before to 2026-01-31": 21, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000}},
+		"inactivity":   {programme.Change{Rule: core.ExpireInactive, Months: new(int64(12)), Before: programme.BeforeNever}, map[string]int64{"undated": 54_321}},
+		"no more rule": {after(12, core.ToMonth), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, on := start(t, c.rule)
+			on("2026-01-31 12:00:00", 20)
+			on("2026-02-28 12:00:00", 300)
+			on("2026-05-01 12:00:00", 4_000)
+			last := on("2026-05-20 12:00:00", 50_000)
+			if c.want != nil {
+				same(t, "earned", last.earned(), c.want)
+				return
+			}
+			change(s, last, programme.Change{Rule: core.NeverExpire})
+			later := on("2026-06-20 12:00:00", 600_000)
+			same(t, "earned", later.earned(), map[string]int64{
+				"undated": 600_001, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000,
+			})
+		})
+	}
+	t.Run("changed", func(t *testing.T) {
+		t.Parallel()
+		s, on := start(t, after(12, core.ToMonth))
+		on("2026-01-20 12:00:00", 20)
+		grace := after(12, core.ToMonth)
+		grace.GraceDays = new(int64(10))
+		change(s, on("2026-02-10 12:00:00", 300), grace)
+		change(s, on("2026-02-20 12:00:00", 4_000), after(24, core.ToMonth))
+		longer := on("2026-03-10 12:00:00", 50_000)
+		clear := map[string]int64{"undated": 1, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 4_300, "2026-03-01 to 2026-03-31": 50_000}
+		same(t, "longer", longer.earned(), clear)
+		change(s, longer, after(12, core.ToMonth)) // March 2028: earned in March 2026 by two years, or in March 2027 by one
+		shorter := on("2026-04-10 12:00:00", 600_000)
+		clear["2026-04-01 to 2026-04-30"] = 600_000
+		same(t, "shorter", shorter.earned(), clear)
+		last := on("2027-03-10 12:00:00", 7_000_000)
+		same(t, "unclear", last.earned(), map[string]int64{
+			"undated": 1, "unclear": 7_050_000, "2026-04-01 to 2026-04-30": 600_000, "2026-02-01 to 2026-02-28": 4_300, "2026-01-01 to 2026-01-31": 20,
+		})
+		last.Exec("delete from loyalty.audit_entry where tenant_id = $1 and action = 'programme.edit' and created_at < '2026-02-15'", s.By.Tenant.ID)
+		same(t, "forgotten", last.earned(), map[string]int64{"undated": 1, "unclear": 7_654_320})
+		if !last.endings().Earned.Forgotten {
+			t.Error("the rules are known")
+		}
+	})
+}
+
+// A balance that was imported was earned elsewhere, and what a voided redemption returned to a day of its own keeps no month.
+func TestEarnedElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm").on("2026-01-10 12:00:00").expires(after(1))
+	by := s.By
+	on := func(local string) shop {
+		later := s.on(local)
+		later.By = by
+		return later
+	}
+	anna, bo := s.Customer(), s.Customer()
+	s.Sale(anna.ID, s.purchase, 100) // to 28 February
+	taken := s.Redeem(anna.ID, s.espresso)
+	s.Sale(bo.ID, s.purchase, 7)
+	march := on("2026-03-02 12:00:00") // what it returns lasts until 1 April
+	march.midnight()
+	march.VoidRedemption(taken.ID)
+	march.Sale(anna.ID, s.purchase, 1_000)
+	same(t, "returned", march.earned(), map[string]int64{"apart": 10, "2026-03-01 to 2026-03-31": 1_000})
+
+	imported := march.Customer()
+	march.Exec("update loyalty.customer set imported_at = created_at where tenant_id = $1 and id = $2", by.Tenant.ID, imported.ID)
+	march.Check(db.Run(t.Context(), march.DB.Tenant(march.By), func(tx *db.Tx) error {
+		return ledger.Queue(tx, march.By, ledger.Entry{Customer: imported.ID, Unit: ledger.Points, Amount: 50_000, Kind: ledger.Opened})
+	}))
+	want := map[string]int64{"apart": 50_010, "2026-03-01 to 2026-03-31": 1_000}
+	same(t, "imported", march.earned(), want)
+	_, err := core.Result(march.Merging.Merge(t.Context(), march.By, anna.ID, imported.ID, nil, nil))
+	march.Check(err)
+	want = map[string]int64{"apart": 51_010} // in one lot with what was imported
+	same(t, "merged", march.earned(), want)
 }
 
 // What a large business's points do by day is kept for an hour, for it may take long. The page says since when.
