@@ -21,6 +21,14 @@ type Earned struct {
 	Forgotten bool // the audit log no longer has each change of the rule, so no last day is clear
 }
 
+// Known is what was earned at a known time. It saturates.
+func (e Earned) Known() (n int64) {
+	for _, at := range e.Times {
+		n = plus(n, at.Amount)
+	}
+	return n
+}
+
 // EarnedIn is what was earned in a time: whole months, or by a yearly rule the days that have one last day.
 type EarnedIn struct {
 	Period // a zero From: or earlier, since it has what was there before the first rule
