@@ -84,6 +84,14 @@ func isEmpty(st report.Statement, e report.Endings) bool {
 	return st.Opening == 0 && st.Closing == 0 && st.Total == (report.Flow{}) && st.Owed.Below == 0 && e.Total == 0 && len(e.Outcomes) == 0
 }
 
+// balanceOn is the label of a balance, with its day unless that of another period is beside it.
+func (v Report) balanceOn(label string, st report.Statement, day time.Time) string {
+	if st.Against != nil {
+		return label
+	}
+	return label + ", " + v.Date(day)
+}
+
 // pointsFigures are the main figures of a statement. Neither direction of them is good or bad news.
 func (v Report) pointsFigures(st report.Statement) []ui.Figure {
 	now, then := st.Movement, st.Before
