@@ -125,7 +125,7 @@ func (v Report) balanceChart(st report.Statement) ui.Chart {
 func earnedChart(e report.Endings) ui.Chart {
 	c := ui.Chart{
 		ID: "earned", Title: "Outstanding today, by when it was earned", Label: "Earned in", Measure: unitLabels[e.Unit] + " still outstanding",
-		Summary: format.Number(e.Earned.Known()) + " of " + format.Units(e.Total, e.Unit) + " outstanding, by the month in which they were earned",
+		Summary: format.Number(e.Earned.Known()) + " of " + format.Units(e.Total, e.Unit) + " outstanding, by when they were earned",
 		Series:  []ui.Series{{Name: "Outstanding", Kind: ui.Bars}},
 	}
 	for _, at := range e.Earned.Times {
@@ -234,7 +234,7 @@ func reasonsUnknown(e report.Endings) (reasons []string) {
 // unknownMonths says why no month of earning is known, and what would make it known.
 func unknownMonths(e report.Endings, isOwner bool) string {
 	unit := format.UnitName(2, e.Unit)
-	why := "Once a customer has spent some, nothing tells in which months the " + unit + " left were earned: they have no last day of their own."
+	why := unitLabels[e.Unit] + " have no last day of their own, so once a customer has spent some, nothing tells in which month the rest were earned."
 	if e.Earned.Undated < e.Total {
 		why = strings.Join(reasonsUnknown(e), " ")
 	}
