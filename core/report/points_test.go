@@ -815,7 +815,7 @@ func TestAnotherTenantsPointsAreNotCounted(t *testing.T) {
 	if st.Opening != 0 || st.Closing != 0 || st.Total != (report.Flow{}) || st.Owed != (report.Owed{Rewards: report.SpentOn{Count: 1, Unpriced: 1}}) {
 		t.Errorf("statement = %+v, want nothing", st)
 	}
-	if e := s.endings(); e.Total != 0 || len(e.Outcomes) != 0 {
+	if e := s.endings(); e.Total != 0 || len(e.Outcomes) != 0 || len(e.Earned.Times) != 0 || e.Earned.Undated != 0 {
 		t.Errorf("endings = %+v, want nothing", e)
 	}
 }
