@@ -194,15 +194,14 @@ func (s *Service) Points(ctx context.Context, by core.Actor, b Balances) (Statem
 		return Statement{}, err
 	}
 	t := picked.timetable(cmp.Or(b.Step, picked.step()), against, now)
-	lastYear := timetable{days: picked}
-	lastYear.add(inRange, 0, Period{picked.to.AddDate(-1, 0, 1), picked.to}, picked.from)
+	lastYear := Period{picked.to.AddDate(-1, 0, 1), picked.to}
 	var rows, earlier []statementRow
 	var spent Spent
 	var rewards struct{ Count, Unpriced int64 }
 	var costs []RewardCost
 	readings := []db.Reading{
 		db.AllInto(&rows, statementSQL, t.statementArgs(unit)),
-		db.OneInto(&spent, spentSQL, lastYear.of(unit)),
+		db.OneInto(&spent, spentSQL, picked.spentArgs(lastYear, unit)),
 		db.OneInto(&rewards, rewardsOfUnitSQL, db.Args{"unit": unit}),
 		db.AllInto(&costs, costsSQL, db.Args{"unit": unit}),
 	}
@@ -264,6 +263,13 @@ func (t timetable) earlierArgs(unit ledger.Unit) db.Args {
 	args := t.only(before, remaining).of(unit)
 	maps.Copy(args, t.before(t.against.From))
 	args["steps"] = int64(len(t.beside))
+	return args
+}
+
+// spentArgs are the arguments about a unit in some days.
+func (d days) spentArgs(of Period, unit ledger.Unit) db.Args {
+	args := d.before(of.To.AddDate(0, 0, 1))
+	args["after"], args["after_id"], args["unit"] = of.From, core.FirstID(d.startOf(of.From)), unit
 	return args
 }
 
@@ -390,11 +396,11 @@ const (
 )
 
 // What was redeemed less what was returned, and likewise what expired.
-const spentSQL = daily.Spans + `
+const spentSQL = `
+	with` + daily.FlowsBetween + `
 	select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
 		greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
-	from (` + daily.FlowsOfSpans + `
-	) f
+	from flow
 	where unit = @unit`
 
 const rewardsOfUnitSQL = `

@@ -1083,21 +1083,21 @@ prepare levelChangesSQL as
 prepare owedSQL as
   with
   done as (
-    select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
       least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
-    from (values ($2::text)) given (zone)
+    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $3 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.amount, d.below
+    select d.unit, d.kind, d.amount, d.below
     from done
     join loyalty.day_flow d on d.tenant_id = $3 and d.day between done.first_day and done.last_day and d.day < $4::date
     union all
-    select c.unit, c.amount, c.below
+    select c.unit, c.kind, c.amount, c.below
     from (
-      select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
+      select after_id as first_id, first_id as next_id
       from done
       union all
-      select next_id, $1::uuid
+      select greatest(next_id, after_id), $1::uuid
       from done
     ) span
     cross join lateral (
@@ -1175,21 +1175,21 @@ prepare statementSQL as
     ) m on true
   ),
   done as (
-    select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
       least(coalesce(c.first_id, $14::uuid), $14::uuid) as first_id, coalesce(c.next_id, $14::uuid) as next_id
-    from (values ($1::text)) given (zone)
+    from (values ($1::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.amount, d.below
+    select d.unit, d.kind, d.amount, d.below
     from done
     join loyalty.day_flow d on d.tenant_id = $13 and d.day between done.first_day and done.last_day and d.day < $15::date
     union all
-    select c.unit, c.amount, c.below
+    select c.unit, c.kind, c.amount, c.below
     from (
-      select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
+      select after_id as first_id, first_id as next_id
       from done
       union all
-      select next_id, $14::uuid
+      select greatest(next_id, after_id), $14::uuid
       from done
     ) span
     cross join lateral (
@@ -1308,21 +1308,21 @@ prepare earlierSQL as
     ) m on true
   ),
   done as (
-    select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
       least(coalesce(c.first_id, $14::uuid), $14::uuid) as first_id, coalesce(c.next_id, $14::uuid) as next_id
-    from (values ($1::text)) given (zone)
+    from (values ($1::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.amount, d.below
+    select d.unit, d.kind, d.amount, d.below
     from done
     join loyalty.day_flow d on d.tenant_id = $13 and d.day between done.first_day and done.last_day and d.day < $15::date
     union all
-    select c.unit, c.amount, c.below
+    select c.unit, c.kind, c.amount, c.below
     from (
-      select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
+      select after_id as first_id, first_id as next_id
       from done
       union all
-      select next_id, $14::uuid
+      select greatest(next_id, after_id), $14::uuid
       from done
     ) span
     cross join lateral (
@@ -1392,54 +1392,40 @@ prepare earlierSQL as
   group by kind;
 
 -- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
--- $1=zone $2=parts $3=periods $4=buckets $5=days $6=hours $7=starts $8=ends $9=first_ids $10=next_ids $11=since
--- $12=since_ids $13=tenant_id $14=unit
+-- $1=before_id $2=zone $3=after $4=after_id $5=tenant_id $6=before $7=unit
 prepare spentSQL as
-  with span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, p.starts, p.ends, p.first_id, p.next_id, $1::text as zone,
-      p.counted and s.hour is null and m.at is null as kept, p.counted and m.visits is not true as visits_kept
-    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-      $9::uuid[], $10::uuid[], $11::date[], $12::uuid[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id)
-    left join loyalty.days_counted c on c.tenant_id = $13 and c.zone = $1
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
-    cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
-      union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
-    ) p
-    left join lateral (
-      select min(at) as at, bool_or(visits) as visits
-      from loyalty.day_mark
-      where tenant_id = $13
-        and at >= p.starts
-        and at < p.ends
-    ) m on true
-  )
-  select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
-    greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
-  from (
-    select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
-    from span
-    join loyalty.day_flow d on d.tenant_id = $13 and d.day = span.day
-    where span.kept
+  with
+  done as (
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+      least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
+    from (values ($2::text, $3::date, $4::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $5 and c.zone = given.zone
+  ), flow as materialized (
+    select d.unit, d.kind, d.amount, d.below
+    from done
+    join loyalty.day_flow d on d.tenant_id = $5 and d.day between done.first_day and done.last_day and d.day < $6::date
     union all
-    select span.part, span.period, span.bucket, c.*
-    from span
+    select c.unit, c.kind, c.amount, c.below
+    from (
+      select after_id as first_id, first_id as next_id
+      from done
+      union all
+      select greatest(next_id, after_id), $1::uuid
+      from done
+    ) span
     cross join lateral (
       select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
       from loyalty.ledger_entry
-      where tenant_id = $13
+      where tenant_id = $5
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
     ) c
-    where not span.kept
-  ) f
-  where unit = $14;
+  )
+  select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
+    greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
+  from flow
+  where unit = $7;
 
 -- rewardsOfUnitSQL (core/report/points.go), for Points: Points returns the statement of a unit.
 -- $1=tenant_id $2=unit
