@@ -63,7 +63,7 @@ var reported = []reportPage{
 	{path: links.RewardReport, compared: true},
 	{path: links.CouponReport, compared: true},
 	{path: links.EarningReport, byPlace: true, compared: true},
-	{path: links.PointsReport},
+	{path: links.PointsReport, compared: true},
 }
 
 // span is a number of days until today, with the limit for reports of them.

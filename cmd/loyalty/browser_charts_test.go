@@ -80,7 +80,7 @@ func testLayoutShifts(t *testing.T, c cafe) {
 			"/admin?period=this-year":           "#points[data-drawn]",
 			"/admin/reports":                    "#spend[data-drawn]",
 			"/admin/reports/customers":          "tbody tr",
-			"/admin/reports/points":             "#balance[data-drawn]",
+			"/admin/reports/points":             "#earned[data-drawn]",
 			"/admin/reports/points?unit=stamps": "#balance[data-drawn]",
 			"/admin/settings/tokens/{token}":    "#requests[data-drawn]",
 		} {

@@ -454,6 +454,7 @@ var views = []view{
 	panel("report-coupons-year", "/admin/reports/coupons?from=2025-12-01&compare=none").after(click(".page-header .menu summary")),
 	panel("report-earning", "/admin/reports/earning"),
 	panel("report-points", "/admin/reports/points"),
+	panel("report-points-stamps", "/admin/reports/points?unit=stamps&compare=last-year").after(click("#earned summary")),
 	panel("report-points-year", "/admin/reports/points?from=2025-12-01&value=1.00&rate=80").after(click(".statement-steps summary")),
 	{name: "report-points-refused", host: demo.Slug, path: "/admin/reports/points?value=much&rate=101", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("report-year", "/admin/reports?from=2025-12-01"),

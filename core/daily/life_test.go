@@ -275,8 +275,8 @@ func (s shop) figures(sel report.Selection) (f figures) {
 	f.Locations, errs[4] = r.Locations(ctx, by, sel)
 	f.Staff, errs[5] = r.Staff(ctx, by, sel)
 	f.Rewards, errs[6] = r.Rewards(ctx, by, sel)
-	f.Points, errs[7] = r.Points(ctx, by, report.Balances{Range: sel.Range})
-	f.Stamps, errs[8] = r.Points(ctx, by, report.Balances{Range: sel.Range, Unit: new("stamps")})
+	f.Points, errs[7] = r.Points(ctx, by, report.Balances{Range: sel.Range, Against: sel.Against})
+	f.Stamps, errs[8] = r.Points(ctx, by, report.Balances{Range: sel.Range, Against: sel.Against, Unit: new("stamps")})
 	f.Earning, errs[9] = r.Earning(ctx, by, sel)
 	f.Earning.LevelsAt = time.Time{} // now
 	f.Visitors, errs[10] = r.Visitors(ctx, by, sel)

@@ -211,27 +211,35 @@ const FirstVisitsBefore = `
 		group by 1
 	)`
 
-// FlowsBefore is what changed balances before the day @before, which begins with @before_id, by the clocks of a @zone: unit, amount, below. It
-// follows "with".
-const FlowsBefore = `
+// FlowsBefore is what changed balances before the day @before, which begins with @before_id, by the clocks of a @zone: unit, kind, amount,
+// below. FlowsBetween is that from the day @after on, which begins with @after_id. They follow "with".
+const (
+	FlowsBefore = flowsAfter + `'-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid` + flowsUpTo
+
+	FlowsBetween = flowsAfter + `@after::date, @after_id::uuid` + flowsUpTo
+
+	flowsAfter = `
 	done as (
-		select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+		select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
 			least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
-		from (values (@zone::text)) given (zone)
+		from (values (@zone::text, `
+
+	flowsUpTo = `)) given (zone, after, after_id)
 		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
 	), flow as materialized (
-		select d.unit, d.amount, d.below
+		select d.unit, d.kind, d.amount, d.below
 		from done
 		join loyalty.day_flow d on d.tenant_id = @tenant_id and d.day between done.first_day and done.last_day and d.day < @before::date
 		union all
-		select c.unit, c.amount, c.below
+		select c.unit, c.kind, c.amount, c.below
 		from (
-			select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
+			select after_id as first_id, first_id as next_id
 			from done
 			union all
-			select next_id, @before_id::uuid
+			select greatest(next_id, after_id), @before_id::uuid
 			from done
 		) span
 		cross join lateral (` + flows + `
 		) c
 	)`
+)

@@ -123,15 +123,23 @@ func (s *Service) resolveSelection(by core.Actor, sel Selection) (selected, erro
 		return selected{}, err
 	}
 	check := core.NewCheck(sel.Malformed)
-	picked := selected{days: sel.days(check, s.db.Now(), by.Tenant.TimeZone), against: PreviousPeriod, location: sel.Location, step: sel.Step}
-	if sel.Against != nil {
-		picked.against = Against(*sel.Against)
-		core.OneOf(check, "compare", picked.against, PreviousPeriod, LastYear, Nothing)
+	picked := selected{
+		days: sel.days(check, s.db.Now(), by.Tenant.TimeZone), against: againstOf(check, sel.Against), location: sel.Location, step: sel.Step,
 	}
 	if picked.step == "" {
 		picked.step = picked.days.step()
 	}
 	return picked, check.Err()
+}
+
+// againstOf checks what is compared. nil is PreviousPeriod.
+func againstOf(check *core.Check, chosen *string) Against {
+	against := PreviousPeriod
+	if chosen != nil {
+		against = Against(*chosen)
+		core.OneOf(check, "compare", against, PreviousPeriod, LastYear, Nothing)
+	}
+	return against
 }
 
 // Compare returns the figures of a selection, in all and for each step of time.

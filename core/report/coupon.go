@@ -131,7 +131,7 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 	t := picked.timetable(picked.step, picked.against, now)
 	var used []couponUseRow
 	var sent []couponSentRow
-	var points, stamps []unitCost
+	var points, stamps []RewardCost
 	err = s.together(ctx, by,
 		db.AllInto(&used, couponUseSQL, t.args()),
 		db.AllInto(&sent, couponSentSQL, t.sentArgs(now)),
@@ -141,7 +141,7 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 		return CouponUses{}, err
 	}
 	u := CouponUses{Period: Period{picked.from, picked.to}, Against: t.against, Step: t.step}
-	u.count(used, sent, map[ledger.Unit][]unitCost{ledger.Points: points, ledger.Stamps: stamps})
+	u.count(used, sent, map[ledger.Unit][]RewardCost{ledger.Points: points, ledger.Stamps: stamps})
 	steps := newBuckets[CouponStep](t)
 	for _, row := range used {
 		if row.Bucket != nil {
@@ -184,7 +184,7 @@ type couponSentRow struct {
 }
 
 // count arranges what was sent and used, and adds up the costs of coupons.
-func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[ledger.Unit][]unitCost) {
+func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[ledger.Unit][]RewardCost) {
 	of := map[part]map[core.ID]*CouponUse{inRange: {}, before: {}}
 	coupon := func(p part, id core.ID, name string) *CouponUse {
 		if of[p][id] == nil {
@@ -232,7 +232,7 @@ func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[
 }
 
 // give adds what a coupon gave, and what that cost. Its benefit can't have changed since it was sent.
-func (u *CouponUse) give(row couponUseRow, costs map[ledger.Unit][]unitCost) {
+func (u *CouponUse) give(row couponUseRow, costs map[ledger.Unit][]RewardCost) {
 	cost := &Cost{row.DiscountCents, row.DiscountCents}
 	u.Unpriced = row.Unpriced
 	switch core.OrZero(row.BenefitType) {

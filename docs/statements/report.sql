@@ -640,6 +640,27 @@ prepare couponSentSQL as
   ) v
   join loyalty.coupon c on c.tenant_id = $5 and c.id = v.coupon_id;
 
+-- unitRuleSQL (core/report/earned.go)
+-- $1=tenant_id $2=unit
+prepare unitRuleSQL as
+  select expiry as rule, coalesce(months, 0) as months, coalesce(round_to, '') as round_to, coalesce(yearly_month, 0) as month,
+    coalesce(yearly_day, 0) as day, begun_at, opening_expires_on, version
+  from loyalty.programme
+  where tenant_id = $1
+    and unit = $2;
+
+-- ruleChangesSQL (core/report/earned.go): Each of them since the first rule was set.
+-- $1=tenant_id $2=unit
+prepare ruleChangesSQL as
+  select created_at as at, new ->> 'expiry' as rule, (new ->> 'months')::int as months, new ->> 'round_to' as round_to,
+    (new ->> 'yearly_month')::int as month, (new ->> 'yearly_day')::int as day
+  from loyalty.audit_entry
+  where tenant_id = $1
+    and action = 'programme.edit'
+    and subject_kind = 'programme'
+    and subject_id = $2
+  order by id;
+
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
 -- $12=since $13=since_ids $14=step_days $15=location
@@ -787,12 +808,37 @@ prepare leftPointsSQL as
       and e.balance_after > 0
       and e.lot_dates is null
       and (e.expires_on < 'infinity' or b.lots_from is null)
+  ), apart as materialized (
+    select coalesce(c.merged_into, c.id) as customer_id, d.expires_on
+    from loyalty.ledger_entry e
+    join loyalty.customer c on c.tenant_id = e.tenant_id and c.id = e.customer_id
+    cross join lateral unnest(e.lot_dates) d (expires_on)
+    where e.tenant_id = $1
+      and e.kind = 'redemption_refund'
+      and e.unit = 'points'
+      and not exists (
+        select
+        from loyalty.ledger_entry r
+        where r.tenant_id = $1
+          and r.cause = e.cause
+          and r.kind = 'redemption'
+          and d.expires_on = any (r.lot_dates)
+      )
+    union
+    select coalesce(c.merged_into, c.id), e.expires_on
+    from loyalty.customer c
+    join loyalty.ledger_entry e on e.tenant_id = c.tenant_id and e.customer_id = c.id and e.seq <= 2
+    where c.tenant_id = $1
+      and c.imported_at is not null
+      and e.kind = 'opening'
+      and e.unit = 'points'
   ), held as (
-    select case when d.expires_on = 'infinity' then b.idle_on else d.expires_on end as day, d.expires_on = 'infinity' as undated, d.remaining
+    select d.customer_id, case when d.expires_on = 'infinity' then b.idle_on else d.expires_on end as day, d.expires_on = 'infinity' as undated,
+      d.remaining
     from dated d
     join begun b on b.customer_id = d.customer_id
     union all
-    select case when b.opening_expires_on = 'infinity' then b.idle_on else b.opening_expires_on end, b.opening_expires_on = 'infinity',
+    select b.customer_id, case when b.opening_expires_on = 'infinity' then b.idle_on else b.opening_expires_on end, b.opening_expires_on = 'infinity',
       b.balance - coalesce(d.remaining, 0)
     from begun b
     left join (
@@ -801,10 +847,12 @@ prepare leftPointsSQL as
       group by customer_id
     ) d on d.customer_id = b.customer_id
   )
-  select day, undated and day is not null as idle, least(sum(remaining), 9223372036854775807)::bigint as amount
-  from held
-  where remaining > 0
-  group by day, undated and day is not null;
+  select h.day, h.undated and h.day is not null as idle, not h.undated and a.customer_id is not null as apart,
+    least(sum(h.remaining), 9223372036854775807)::bigint as amount
+  from held h
+  left join apart a on a.customer_id = h.customer_id and a.expires_on = h.day
+  where h.remaining > 0
+  group by 1, 2, 3;
 
 -- hashSQL (core/report/ending.go): The awards of hundreds of thousands of customers are hashed in half the time that
 -- merging them in order takes.
@@ -1078,21 +1126,21 @@ prepare levelChangesSQL as
 prepare owedSQL as
   with
   done as (
-    select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
       least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
-    from (values ($2::text)) given (zone)
+    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $3 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.amount, d.below
+    select d.unit, d.kind, d.amount, d.below
     from done
     join loyalty.day_flow d on d.tenant_id = $3 and d.day between done.first_day and done.last_day and d.day < $4::date
     union all
-    select c.unit, c.amount, c.below
+    select c.unit, c.kind, c.amount, c.below
     from (
-      select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
+      select after_id as first_id, first_id as next_id
       from done
       union all
-      select next_id, $1::uuid
+      select greatest(next_id, after_id), $1::uuid
       from done
     ) span
     cross join lateral (
@@ -1141,9 +1189,9 @@ prepare firstStepsSQL as
     (select id from loyalty.transaction where tenant_id = $1 order by id limit 1) is not null as sale,
     (select id from loyalty.reward where tenant_id = $1 order by id limit 1) is not null as reward;
 
--- statementSQL (core/report/points.go): What balances were below zero is followed like the balances.
+-- statementSQL (core/report/points.go), for Points: Points returns the statement of a unit.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=next_id $19=end $20=steps
+-- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=steps $19=next_id $20=end
 prepare statementSQL as
   with marked as materialized (
     select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
@@ -1171,21 +1219,21 @@ prepare statementSQL as
     left join marked m on m.day = s.day
   ),
   done as (
-    select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
       least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
-    from (values ($2::text)) given (zone)
+    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.amount, d.below
+    select d.unit, d.kind, d.amount, d.below
     from done
     join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
     union all
-    select c.unit, c.amount, c.below
+    select c.unit, c.kind, c.amount, c.below
     from (
-      select '00000000-0000-0000-0000-000000000000'::uuid as first_id, first_id as next_id
+      select after_id as first_id, first_id as next_id
       from done
       union all
-      select next_id, $15::uuid
+      select greatest(next_id, after_id), $15::uuid
       from done
     ) span
     cross join lateral (
@@ -1196,8 +1244,8 @@ prepare statementSQL as
         and id < span.next_id
       group by unit, kind
     ) c
-  ), part as materialized (
-    select bucket, kind, sum(amount) as amount, sum(below) as below
+  ), moved as materialized (
+    select part, bucket, kind, sum(amount) as amount, sum(below) as below
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
@@ -1217,7 +1265,27 @@ prepare statementSQL as
       where not span.kept
     ) f
     where unit = $17::text
-    group by bucket, kind
+    group by part, bucket, kind
+  ), opened as materialized (
+    select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
+    from flow
+    where unit = $17
+  ), step as (
+    select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
+    from generate_series(0, $18::bigint - 1) n (step)
+    left join moved m on m.bucket = n.step
+    group by n.step
+  ), around as (
+    select s.step, opened.amount + sum(s.amount) over so_far - s.amount as opening, opened.amount + sum(s.amount) over so_far as closing,
+      opened.below + sum(s.below) over so_far as below
+    from step s
+    cross join opened
+    window so_far as (order by s.step)
+    union all
+    select null, o.amount, o.amount + coalesce(sum(m.amount), 0), o.below + coalesce(sum(m.below), 0)
+    from opened o
+    left join moved m on m.part < 3
+    group by o.amount, o.below
   ), erased as materialized (
     select coalesce(sum(e.balance_after) filter (where e.balance_after > 0), 0) as amount
     from loyalty.customer c
@@ -1227,7 +1295,7 @@ prepare statementSQL as
       where tenant_id = $1
         and customer_id = c.id
         and unit = $17
-        and id < $18::uuid
+        and id < $19::uuid
       order by seq desc
       limit 1
     ) e
@@ -1235,24 +1303,10 @@ prepare statementSQL as
       and c.phone_key is null
       and c.email_key is null
       and c.merged_into is null
-      and c.updated_at < $19::timestamptz
-  ), opened as materialized (
-    select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
-    from flow
-    where unit = $17
-  ), step as (
-    select n.step, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
-    from generate_series(0, $20::bigint - 1) n (step)
-    left join part p on p.bucket = n.step
-    group by n.step
-  ), around as (
-    select s.step, s.amount, opened.amount + sum(s.amount) over so_far as closing, opened.below + sum(s.below) over so_far as below
-    from step s
-    cross join opened
-    window so_far as (order by s.step)
+      and c.updated_at < $20::timestamptz
   )
   select a.step, null::text as kind, 0::bigint as amount,
-    greatest(least(a.closing - a.amount, 9223372036854775807), -9223372036854775807)::bigint as opening,
+    greatest(least(a.opening, 9223372036854775807), -9223372036854775807)::bigint as opening,
     greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,
     greatest(least(a.closing - a.below - erased.amount, 9223372036854775807), -9223372036854775807)::bigint as spendable,
     greatest(least(erased.amount, 9223372036854775807), -9223372036854775807)::bigint as erased,
@@ -1261,13 +1315,18 @@ prepare statementSQL as
   cross join erased
   union all
   select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
-  from part
-  group by grouping sets ((bucket, kind), (kind));
+  from moved
+  group by bucket, kind
+  union all
+  select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from moved
+  where part < 3
+  group by kind;
 
--- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
+-- earlierSQL (core/report/points.go): Of an earlier period, what could be spent isn't asked.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=unit
-prepare spentSQL as
+-- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=steps
+prepare earlierSQL as
   with marked as materialized (
     select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
     from loyalty.days_counted c
@@ -1292,17 +1351,25 @@ prepare spentSQL as
         or s.next_id > c.next_id
     ) p
     left join marked m on m.day = s.day
-  )
-  select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
-    greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
-  from (
-    select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
-    from span
-    join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
-    where span.kept
+  ),
+  done as (
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
+    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+  ), flow as materialized (
+    select d.unit, d.kind, d.amount, d.below
+    from done
+    join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
     union all
-    select span.part, span.period, span.bucket, c.*
-    from span
+    select c.unit, c.kind, c.amount, c.below
+    from (
+      select after_id as first_id, first_id as next_id
+      from done
+      union all
+      select greatest(next_id, after_id), $15::uuid
+      from done
+    ) span
     cross join lateral (
       select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
       from loyalty.ledger_entry
@@ -1311,31 +1378,130 @@ prepare spentSQL as
         and id < span.next_id
       group by unit, kind
     ) c
-    where not span.kept
-  ) f
-  where unit = $15;
+  ), moved as materialized (
+    select part, bucket, kind, sum(amount) as amount, sum(below) as below
+    from (
+      select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
+      from span
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+        from loyalty.ledger_entry
+        where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+        group by unit, kind
+      ) c
+      where not span.kept
+    ) f
+    where unit = $17::text
+    group by part, bucket, kind
+  ), opened as materialized (
+    select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
+    from flow
+    where unit = $17
+  ), step as (
+    select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
+    from generate_series(0, $18::bigint - 1) n (step)
+    left join moved m on m.bucket = n.step
+    group by n.step
+  ), around as (
+    select s.step, opened.amount + sum(s.amount) over so_far - s.amount as opening, opened.amount + sum(s.amount) over so_far as closing,
+      opened.below + sum(s.below) over so_far as below
+    from step s
+    cross join opened
+    window so_far as (order by s.step)
+    union all
+    select null, o.amount, o.amount + coalesce(sum(m.amount), 0), o.below + coalesce(sum(m.below), 0)
+    from opened o
+    left join moved m on m.part < 3
+    group by o.amount, o.below
+  )
+  select a.step, null::text as kind, 0::bigint as amount,
+    greatest(least(a.opening, 9223372036854775807), -9223372036854775807)::bigint as opening,
+    greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,
+    0::bigint as spendable, 0::bigint as erased, 0::bigint as below
+  from around a
+  union all
+  select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from moved
+  group by bucket, kind
+  union all
+  select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from moved
+  where part < 3
+  group by kind;
+
+-- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
+-- $1=before_id $2=zone $3=after $4=after_id $5=tenant_id $6=before $7=unit
+prepare spentSQL as
+  with
+  done as (
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+      least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
+    from (values ($2::text, $3::date, $4::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $5 and c.zone = given.zone
+  ), flow as materialized (
+    select d.unit, d.kind, d.amount, d.below
+    from done
+    join loyalty.day_flow d on d.tenant_id = $5 and d.day between done.first_day and done.last_day and d.day < $6::date
+    union all
+    select c.unit, c.kind, c.amount, c.below
+    from (
+      select after_id as first_id, first_id as next_id
+      from done
+      union all
+      select greatest(next_id, after_id), $1::uuid
+      from done
+    ) span
+    cross join lateral (
+      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      from loyalty.ledger_entry
+      where tenant_id = $5
+        and id >= span.first_id
+        and id < span.next_id
+      group by unit, kind
+    ) c
+  )
+  select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
+    greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
+  from flow
+  where unit = $7;
+
+-- rewardsOfUnitSQL (core/report/points.go), for Points: Points returns the statement of a unit.
+-- $1=tenant_id $2=unit
+prepare rewardsOfUnitSQL as
+  select count(*) as count, count(*) filter (where cost_cents is null) as unpriced
+  from loyalty.reward
+  where tenant_id = $1
+    and active
+    and case when $2::text = 'points' then points_cost else stamps_cost end > 0;
 
 -- costsSQL (core/report/points.go): The active rewards that cost the least and the most for a point or a stamp.
 -- $1=unit $2=tenant_id
 prepare costsSQL as
   with priced as (
-    select cost_cents, case when $1::text = 'points' then points_cost else stamps_cost end as units
+    select id, name, cost_cents, case when $1::text = 'points' then points_cost else stamps_cost end as units
     from loyalty.reward
     where tenant_id = $2
       and active
       and cost_cents is not null
   )
   (
-    select cost_cents, units
+    select id, name, cost_cents, units
     from priced
     where units > 0
-    order by cost_cents::numeric / units
+    order by cost_cents::numeric / units, id
     limit 1
   ) union all (
-    select cost_cents, units
+    select id, name, cost_cents, units
     from priced
     where units > 0
-    order by cost_cents::numeric / units desc
+    order by cost_cents::numeric / units desc, id
     limit 1
   );
 

@@ -77,7 +77,8 @@ const (
 	PromotionHours = EarningReport + "/hours" // parts of it as files, without the extension
 	LevelReport    = EarningReport + "/levels"
 	PointsReport   = Reports + "/points"
-	LastDays       = PointsReport + "/last-days" // a part of it as a file, without the extension
+	LastDays       = PointsReport + "/last-days" // parts of it as files, without the extension
+	EarnedMonths   = PointsReport + "/earned"
 
 	Locations     = Panel + "/locations"
 	Poster        = Panel + "/poster"

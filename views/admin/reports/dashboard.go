@@ -65,6 +65,5 @@ func costMeaning(o report.Outstanding) string {
 	case len(costs) == 2:
 		unit = "point or stamp"
 	}
-	return "The lower amount is what they cost you if customers spend all of them on the active reward that is cheapest for you per " + unit +
-		", the higher if on the dearest."
+	return rangeMeaning(unit)
 }

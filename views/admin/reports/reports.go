@@ -31,7 +31,7 @@ var (
 	Rewards      = Tab{Label: "Rewards", Path: links.RewardReport, Compared: true}
 	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport, Compared: true}
 	Earning      = Tab{Label: "Promotions and levels", Path: links.EarningReport, ByPlace: true, Compared: true}
-	Points       = Tab{Label: "Points", Path: links.PointsReport}
+	Points       = Tab{Label: "Points", Path: links.PointsReport, Compared: true}
 
 	tabs = []Tab{Summary, Visitors, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Earning, Points}
 )
