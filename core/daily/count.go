@@ -90,11 +90,10 @@ const (
 		(select created_at from loyalty.customer where tenant_id = @tenant_id and created_at < @starts order by created_at desc limit 1)) as earlier`
 
 	markedSQL = `
-	select max(m.at) as marked
+	select max(m.at) filter (where m.at < c.ends_at) as latest, count(*) > 0 as any
 	from loyalty.days_counted c
 	join loyalty.day_mark m on m.tenant_id = @tenant_id
-	where c.tenant_id = @tenant_id
-		and m.at < c.ends_at`
+	where c.tenant_id = @tenant_id`
 
 	manySQL = `
 	select count(*) = @many
@@ -135,7 +134,7 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 		zone := by.Tenant.TimeZone
 		var done days
 		var settled core.ID
-		var marked *time.Time
+		var marked marks
 		var years []year
 		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil), db.OneInto(&marked, markedSQL, nil),
 			db.AllInto(&years, yearSQL, nil))
@@ -148,15 +147,24 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 			return true, errors.Join(
 				db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": EndOfTime}), db.Queue(tx, dropYearSQL, nil), none.store(tx, zone))
 		}
-		then, day, err := s.next(ctx, tx, done, zone, over, marked)
+		then, day, err := s.next(ctx, tx, done, zone, over, marked.Latest)
 		switch {
 		case err != nil, then == done && day.ends.IsZero():
 			return false, err
 		case settled.Time().Before(day.ends):
 			return false, nil // a transaction from before its end goes on
 		}
-		return true, errors.Join(day.count(tx, zone), recount(tx, years, day.day, zone), then.store(tx, zone))
+		if marked.Any && !day.ends.IsZero() {
+			err = unmark(tx, years, core.StartOfDate(day.day, zone), day.ends, zone)
+		}
+		return true, errors.Join(err, day.count(tx, zone), then.store(tx, zone))
 	})
+}
+
+// marks are those of a business.
+type marks struct {
+	Latest *time.Time // of the days that are counted
+	Any    bool       // or of others
 }
 
 // days are the days of a business that are counted: from the first to an instant of the last one.
@@ -252,9 +260,7 @@ func (c toCount) count(tx *db.Tx, zone *time.Location) error {
 		return nil
 	}
 	starts := core.StartOfDate(c.day, zone)
-	err := errors.Join(
-		db.Queue(tx, unmarkSQL, db.Args{"starts": starts, "ends": c.ends}),
-		db.Queue(tx, dropSQL, db.Args{"first": c.day, "last": c.day}))
+	err := db.Queue(tx, dropSQL, db.Args{"first": c.day, "last": c.day})
 	for _, keepSQL := range keeps {
 		err = errors.Join(err, db.Queue(tx, keepSQL, db.Args{
 			"day": c.day, "zone": zone.String(), "starts": starts, "ends": c.ends, "first_id": core.FirstID(starts), "next_id": core.FirstID(c.ends),

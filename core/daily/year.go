@@ -15,42 +15,85 @@ const YearDays = 365
 // year says up to which day the years of customers are counted.
 type year struct{ AsOf time.Time }
 
-// has reports whether a day is one of the year's.
-func (y year) has(day time.Time) bool {
-	return !day.After(y.AsOf) && !day.Before(y.first())
-}
-
 const (
 	yearSQL = `
 	select as_of
 	from loyalty.year_counted
 	where tenant_id = @tenant_id`
 
-	// Of customers with a sale on some days, the year is counted anew. One who has none left, or who was merged into one of them, has no row.
-	countYearSQL = `
-	with came as (
+	// The sales of some days are added to the years of their customers.
+	addYearSQL = `
+	insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend)
+	select @tenant_id, customer_id, max(day), count(*), sum(spend)
+	from (
+		select customer_id, (created_at at time zone @zone)::date as day, sum(spend_amount_cents) as spend
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and id >= @first_id
+			and id < @next_id
+			and status = 'completed'
+		group by 1, 2
+	) visit
+	group by customer_id
+	on conflict (tenant_id, customer_id) do update
+	set last_day = excluded.last_day,
+		visits = customer_year.visits + excluded.visits,
+		spend = customer_year.spend + excluded.spend`
+
+	// The sales of a day leave the years of their customers.
+	leaveYearSQL = `
+	with leaving as materialized (
+		select customer_id, sum(spend_amount_cents) as spend
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and id >= @first_id
+			and id < @next_id
+			and status = 'completed'
+		group by customer_id
+	), less as (
+		update loyalty.customer_year y
+		set visits = y.visits - 1,
+			spend = y.spend - l.spend
+		from leaving l
+		where y.tenant_id = @tenant_id
+			and y.customer_id = l.customer_id
+			and y.visits > 1
+	)
+	delete from loyalty.customer_year y
+	using leaving l
+	where y.tenant_id = @tenant_id
+		and y.customer_id = l.customer_id
+		and y.visits <= 1`
+
+	// Of customers whose sales have the marks that are deleted, the year is counted anew, whatever was added and left since. One who has no sale
+	// in it, or who was merged into one of them, has no row.
+	recountYearSQL = `
+	with unmarked as (` + unmarkSQL + `
+		returning at
+	), marked as materialized (
 		select distinct customer_id as id
 		from loyalty.transaction
 		where tenant_id = @tenant_id
 			and id >= @first_id
 			and id < @next_id
+			and created_at in (select at from unmarked)
 	), year as materialized (
-		select came.id, (max(t.created_at) at time zone @zone)::date as last_day,
+		select marked.id, (max(t.created_at) at time zone @zone)::date as last_day,
 			count(distinct (t.created_at at time zone @zone)::date) as visits, sum(t.spend_amount_cents) as spend
-		from came
-		join loyalty.transaction t on t.tenant_id = @tenant_id and t.customer_id = came.id and t.id >= @year_id and t.id < @year_next_id
+		from marked
+		join loyalty.transaction t on t.tenant_id = @tenant_id and t.customer_id = marked.id and t.id >= @year_id and t.id < @year_next_id
 		where t.status = 'completed'
-		group by came.id
+		group by marked.id
 	), gone as (
 		delete from loyalty.customer_year
 		where tenant_id = @tenant_id
 			and customer_id in (
 				select id
-				from came
+				from marked
 				union all
 				select c.id
-				from came
-				join loyalty.customer c on c.tenant_id = @tenant_id and c.merged_into = came.id
+				from marked
+				join loyalty.customer c on c.tenant_id = @tenant_id and c.merged_into = marked.id
 			)
 			and customer_id not in (select id from year)
 	)
@@ -101,9 +144,8 @@ const (
 	group by 2`
 )
 
-// countYear counts the years of customers up to the day after the one that they are counted up to: of those who came on it, and of
-// those for whom a day ends to be in their year. The first time, it counts those of all. It returns false if they are counted up to the last
-// day.
+// countYear counts the years of customers up to the day after the one that they are counted up to: that day is added, and one leaves. The
+// first time, it adds all days of the year. It returns false if they are counted up to the last day.
 func (s *Service) countYear(ctx context.Context, by core.Actor) (more bool, err error) {
 	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		zone := by.Tenant.TimeZone
@@ -119,14 +161,13 @@ func (s *Service) countYear(ctx context.Context, by core.Actor) (more bool, err 
 		last := done.whole(zone)
 		if len(years) == 0 {
 			now := year{last}
-			return true, errors.Join(now.store(tx), now.count(tx, now.first(), last, zone), group(tx))
+			return true, errors.Join(now.store(tx), add(tx, now.first(), last, zone), group(tx))
 		}
 		if !years[0].AsOf.Before(last) {
 			return false, nil
 		}
 		now := year{years[0].AsOf.AddDate(0, 0, 1)}
-		left := now.first().AddDate(0, 0, -1)
-		err = errors.Join(now.store(tx), now.count(tx, now.AsOf, now.AsOf, zone), now.count(tx, left, left, zone))
+		err = errors.Join(now.store(tx), add(tx, now.AsOf, now.AsOf, zone), leave(tx, years[0].first(), zone))
 		if now.AsOf.Equal(last) {
 			err = errors.Join(err, group(tx))
 		}
@@ -142,20 +183,30 @@ func (y year) store(tx *db.Tx) error {
 	return db.Queue(tx, countedYearSQL, db.Args{"as_of": y.AsOf})
 }
 
-// recount queues that the years of customers who came on a day are counted anew, if they are counted up to it.
-func recount(tx *db.Tx, years []year, day time.Time, zone *time.Location) error {
-	if len(years) == 0 || !years[0].has(day) {
-		return nil
-	}
-	return errors.Join(years[0].count(tx, day, day, zone), group(tx))
+// add queues that the sales of days are added.
+func add(tx *db.Tx, from, to time.Time, zone *time.Location) error {
+	return db.Queue(tx, addYearSQL, db.Args{
+		"first_id": core.FirstID(core.StartOfDate(from, zone)), "next_id": core.FirstID(endOf(to, zone)), "zone": zone.String(),
+	})
 }
 
-// count queues that the years of customers who came on some days are counted.
-func (y year) count(tx *db.Tx, from, to time.Time, zone *time.Location) error {
-	return db.Queue(tx, countYearSQL, db.Args{
-		"first_id": core.FirstID(core.StartOfDate(from, zone)), "next_id": core.FirstID(endOf(to, zone)), "zone": zone.String(),
+// leave queues that the sales of a day are taken off.
+func leave(tx *db.Tx, day time.Time, zone *time.Location) error {
+	return db.Queue(tx, leaveYearSQL, db.Args{"first_id": core.FirstID(core.StartOfDate(day, zone)), "next_id": core.FirstID(endOf(day, zone))})
+}
+
+// unmark queues that the marks of a day up to an instant are deleted, and that the years of their customers are counted anew, if they are
+// counted at all.
+func unmark(tx *db.Tx, years []year, starts, ends time.Time, zone *time.Location) error {
+	if len(years) == 0 {
+		return db.Queue(tx, unmarkSQL, db.Args{"starts": starts, "ends": ends})
+	}
+	y := years[0]
+	err := db.Queue(tx, recountYearSQL, db.Args{
+		"starts": starts, "ends": ends, "first_id": core.FirstID(starts), "next_id": core.FirstID(ends), "zone": zone.String(),
 		"year_id": core.FirstID(core.StartOfDate(y.first(), zone)), "year_next_id": core.FirstID(endOf(y.AsOf, zone)),
 	})
+	return errors.Join(err, group(tx))
 }
 
 // group queues that the groups are counted.

@@ -218,8 +218,8 @@ func sorted(ids []core.ID) []string {
 	return texts
 }
 
-// Groups and those who lapsed, after a random year, after sales of it were voided and customers merged, and months later, when days have
-// left the year, are the same as counted one by one.
+// Groups and those who lapsed, after a random year, after sales of it were voided and customers merged, also before days are added and others leave months
+// later, are the same as counted one by one.
 func TestYearsAreExact(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -240,19 +240,23 @@ func TestYearsAreExact(t *testing.T) {
 	}
 	p.counted()
 	p.sameAsOneByOne(t)
-	for range 12 {
-		i := p.rng.IntN(len(p.sales))
-		if shoptest.Query[string](p.Shop, "select status from loyalty.transaction where tenant_id = $1 and id = $2", p.By.Tenant.ID, p.sales[i].ID) == "completed" {
-			p.VoidSale(p.sales[i].ID)
+	change := func(merged, kept []core.ID) {
+		for range 12 {
+			i := p.rng.IntN(len(p.sales))
+			if shoptest.Query[string](p.Shop, "select status from loyalty.transaction where tenant_id = $1 and id = $2", p.By.Tenant.ID, p.sales[i].ID) == "completed" {
+				p.VoidSale(p.sales[i].ID)
+			}
+		}
+		for i := range merged {
+			_, err := core.Result(p.Merging.Merge(t.Context(), p.By, kept[i], merged[i], nil, nil))
+			p.Check(err)
 		}
 	}
-	for i := range 3 {
-		_, err := core.Result(p.Merging.Merge(t.Context(), p.By, who[10-i], who[i], nil, nil))
-		p.Check(err)
-	}
+	change(who[:3], who[8:])
 	p.counted()
 	p.sameAsOneByOne(t)
 	p.shop = p.at(end.Add(70 * 24 * time.Hour))
+	change(who[3:5], who[11:])
 	p.counted()
 	p.sameAsOneByOne(t)
 	p.Exec("update loyalty.tenant set timezone = 'America/New_York' where id = $1", p.By.Tenant.ID)

@@ -44,11 +44,10 @@ prepare earlierSQL as
 -- marked, then the hours of today, then those of the past, the latest first.
 -- $1=tenant_id
 prepare markedSQL as
-  select max(m.at) as marked
+  select max(m.at) filter (where m.at < c.ends_at) as latest, count(*) > 0 as any
   from loyalty.days_counted c
   join loyalty.day_mark m on m.tenant_id = $1
-  where c.tenant_id = $1
-    and m.at < c.ends_at;
+  where c.tenant_id = $1;
 
 -- manySQL (core/daily/count.go), for hours: hours returns today up to its last hour that is over, if the hours that
 -- aren't counted yet have many sales.
@@ -752,32 +751,86 @@ prepare yearSQL as
   from loyalty.year_counted
   where tenant_id = $1;
 
--- countYearSQL (core/daily/year.go): Of customers with a sale on some days, the year is counted anew.
--- $1=tenant_id $2=first_id $3=next_id $4=zone $5=year_id $6=year_next_id
-prepare countYearSQL as
-  with came as (
-    select distinct customer_id as id
+-- addYearSQL (core/daily/year.go): The sales of some days are added to the years of their customers.
+-- $1=tenant_id $2=zone $3=first_id $4=next_id
+prepare addYearSQL as
+  insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend)
+  select $1, customer_id, max(day), count(*), sum(spend)
+  from (
+    select customer_id, (created_at at time zone $2)::date as day, sum(spend_amount_cents) as spend
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= $3
+      and id < $4
+      and status = 'completed'
+    group by 1, 2
+  ) visit
+  group by customer_id
+  on conflict (tenant_id, customer_id) do update
+  set last_day = excluded.last_day,
+    visits = customer_year.visits + excluded.visits,
+    spend = customer_year.spend + excluded.spend;
+
+-- leaveYearSQL (core/daily/year.go): The sales of a day leave the years of their customers.
+-- $1=tenant_id $2=first_id $3=next_id
+prepare leaveYearSQL as
+  with leaving as materialized (
+    select customer_id, sum(spend_amount_cents) as spend
     from loyalty.transaction
     where tenant_id = $1
       and id >= $2
       and id < $3
+      and status = 'completed'
+    group by customer_id
+  ), less as (
+    update loyalty.customer_year y
+    set visits = y.visits - 1,
+      spend = y.spend - l.spend
+    from leaving l
+    where y.tenant_id = $1
+      and y.customer_id = l.customer_id
+      and y.visits > 1
+  )
+  delete from loyalty.customer_year y
+  using leaving l
+  where y.tenant_id = $1
+    and y.customer_id = l.customer_id
+    and y.visits <= 1;
+
+-- recountYearSQL (core/daily/year.go): Of customers whose sales have the marks that are deleted, the year is counted
+-- anew, whatever was added and left since.
+-- $1=tenant_id $2=starts $3=ends $4=first_id $5=next_id $6=zone $7=year_id $8=year_next_id
+prepare recountYearSQL as
+  with unmarked as (
+    delete from loyalty.day_mark
+    where tenant_id = $1
+    and at >= $2
+    and at < $3
+    returning at
+  ), marked as materialized (
+    select distinct customer_id as id
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= $4
+      and id < $5
+      and created_at in (select at from unmarked)
   ), year as materialized (
-    select came.id, (max(t.created_at) at time zone $4)::date as last_day,
-      count(distinct (t.created_at at time zone $4)::date) as visits, sum(t.spend_amount_cents) as spend
-    from came
-    join loyalty.transaction t on t.tenant_id = $1 and t.customer_id = came.id and t.id >= $5 and t.id < $6
+    select marked.id, (max(t.created_at) at time zone $6)::date as last_day,
+      count(distinct (t.created_at at time zone $6)::date) as visits, sum(t.spend_amount_cents) as spend
+    from marked
+    join loyalty.transaction t on t.tenant_id = $1 and t.customer_id = marked.id and t.id >= $7 and t.id < $8
     where t.status = 'completed'
-    group by came.id
+    group by marked.id
   ), gone as (
     delete from loyalty.customer_year
     where tenant_id = $1
       and customer_id in (
         select id
-        from came
+        from marked
         union all
         select c.id
-        from came
-        join loyalty.customer c on c.tenant_id = $1 and c.merged_into = came.id
+        from marked
+        join loyalty.customer c on c.tenant_id = $1 and c.merged_into = marked.id
       )
       and customer_id not in (select id from year)
   )
