@@ -10,7 +10,9 @@ create table loyalty.day_level (
 );
 select loyalty.wall('loyalty.day_level');
 
-alter table loyalty.day_visit add column second_by_hour int[] not null default '{}'; -- of second, likewise as by_hour
+-- A build that doesn't know it can't count days any more.
+delete from loyalty.day_visit;
+alter table loyalty.day_visit add column second_by_hour int[] not null; -- of second, likewise as by_hour
 alter table loyalty.day_visit
 	drop constraint day_visit_pkey,
 	add primary key (tenant_id, location_id, day, prior) include (customers, second);

@@ -168,10 +168,15 @@ const earnedSQL = daily.Spans + `
 			least(coalesce(sum(base) filter (where part = 2), 0), 9223372036854775807)::bigint as base_before,
 			least(coalesce(sum(promotion) filter (where part = 2), 0), 9223372036854775807)::bigint as promotion_before,
 			least(coalesce(sum(level) filter (where part = 2), 0), 9223372036854775807)::bigint as level_before
-		from (` + daily.RulesOfSpans + `
-		) sold
-		where part in (1, 2)
-			and @location::bigint in (0, location_id)
+		from (
+			select part, unit, promotion_id, level_id, sum(transactions) as transactions, sum(spend) as spend, sum(issued) as issued, sum(base) as base,
+				sum(promotion) as promotion, sum(level) as level, sum(capped_sales) as capped_sales, sum(capped_off) as capped_off
+			from (` + daily.RulesOfSpans + `
+			) sold
+			where part in (1, 2)
+				and @location::bigint in (0, location_id)
+			group by part, unit, promotion_id, level_id
+		) earned
 		group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
 	) s
 	cross join lateral (

@@ -54,9 +54,13 @@ func (s *Service) Hours(ctx context.Context, by core.Actor, sel Selection) (Hour
 const hoursSQL = daily.Spans + `
 	select bucket as weekday, hour, sum(transactions)::bigint as transactions_count,
 		least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
-	from (` + daily.HoursOfSpans + `
-	) sold
-	where @location::bigint in (0, location_id)
+	from (
+		select bucket, hour, sum(transactions) as transactions, sum(spend) as spend
+		from (` + daily.HoursOfSpans + `
+		) sold
+		where @location::bigint in (0, location_id)
+		group by bucket, hour
+	) cell
 	group by cube (bucket, hour)
 	having count(*) > 0
 	order by bucket, hour`

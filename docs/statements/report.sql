@@ -714,33 +714,38 @@ prepare earnedSQL as
       least(coalesce(sum(promotion) filter (where part = 2), 0), 9223372036854775807)::bigint as promotion_before,
       least(coalesce(sum(level) filter (where part = 2), 0), 9223372036854775807)::bigint as level_before
     from (
-      select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
-      d.capped_sales, d.capped_off
-      from span
-      join loyalty.day_rule d on d.tenant_id = $1 and d.day = span.day
-      where span.kept
-      union all
-      select span.part, span.period, span.bucket, c.*
-      from span
-      cross join lateral (
-        select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
-        count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
-        least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
-        least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
-        from loyalty.transaction
-        cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
-        cross join lateral (select least(coalesce(base_award, award), award) as base) b
-        cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
-        where tenant_id = $1
-        and id >= span.first_id
-        and id < span.next_id
-        and status = 'completed'
-        group by coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)
-      ) c
-      where not span.kept
-    ) sold
-    where part in (1, 2)
-      and $15::bigint in (0, location_id)
+      select part, unit, promotion_id, level_id, sum(transactions) as transactions, sum(spend) as spend, sum(issued) as issued, sum(base) as base,
+        sum(promotion) as promotion, sum(level) as level, sum(capped_sales) as capped_sales, sum(capped_off) as capped_off
+      from (
+        select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
+        d.capped_sales, d.capped_off
+        from span
+        join loyalty.day_rule d on d.tenant_id = $1 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
+          count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
+          least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
+          least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
+          from loyalty.transaction
+          cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
+          cross join lateral (select least(coalesce(base_award, award), award) as base) b
+          cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          group by coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)
+        ) c
+        where not span.kept
+      ) sold
+      where part in (1, 2)
+        and $15::bigint in (0, location_id)
+      group by part, unit, promotion_id, level_id
+    ) earned
     group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
   ) s
   cross join lateral (
@@ -929,26 +934,30 @@ prepare hoursSQL as
   select bucket as weekday, hour, sum(transactions)::bigint as transactions_count,
     least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
   from (
-    select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
-    from span
-    join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
-    where span.kept
-    union all
-    select span.part, span.period, span.bucket, c.*
-    from span
-    cross join lateral (
-      select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+    select bucket, hour, sum(transactions) as transactions, sum(spend) as spend
+    from (
+      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
+      from span
+      join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
         t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
-      from loyalty.transaction t
-      where t.tenant_id = $1
+        from loyalty.transaction t
+        where t.tenant_id = $1
         and t.id >= span.first_id
         and t.id < span.next_id
         and t.status = 'completed'
-      group by 1, coalesce(t.location_id, 0), t.transaction_type_id
-    ) c
-    where not span.kept
-  ) sold
-  where $15::bigint in (0, location_id)
+        group by 1, coalesce(t.location_id, 0), t.transaction_type_id
+      ) c
+      where not span.kept
+    ) sold
+    where $15::bigint in (0, location_id)
+    group by bucket, hour
+  ) cell
   group by cube (bucket, hour)
   having count(*) > 0
   order by bucket, hour;

@@ -20,6 +20,7 @@ const (
 const (
 	Dashboard = Panel
 	Activity  = Panel + "/activity" // a part of the dashboard
+	TopOfDays = Panel + "/top"      // likewise
 	Search    = Panel + "/search"
 
 	PanelTheme = Panel + "/theme" // light or dark

@@ -18,9 +18,11 @@ type Dashboard struct {
 	Form     ui.Form         // the dates
 	Period   string          // the name of the chosen period; "": own dates
 	Overview report.Overview
-	Top      []report.Customer
 	Feed     report.Feed
 }
+
+// TopOfDashboard is how many top customers the dashboard shows.
+const TopOfDashboard = 6
 
 func (v Dashboard) refused() bool { return !v.Form.Problem().None() }
 

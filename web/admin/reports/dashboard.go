@@ -17,10 +17,7 @@ import (
 	"example.com/loyalty/web/route"
 )
 
-const (
-	recentEvents = 12
-	topCustomers = 6
-)
+const recentEvents = 12
 
 // Guide is the setup guide, as far as the dashboard shows it.
 type Guide interface {
@@ -34,6 +31,7 @@ func (h *Handlers) dashboardRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Dashboard, route.Cashiers, h.dashboard),
 		route.Get(links.Activity, route.Managers, h.activity),
+		route.Get(links.TopOfDays, route.Managers, h.topOfDays),
 	}
 }
 
@@ -64,9 +62,6 @@ func (h *Handlers) dashboard(c echo.Context) error {
 		return err
 	}
 	if v.Feed, err = h.Reports.Recent(ctx, by, recentEvents, ""); err != nil {
-		return err
-	}
-	if v.Top, err = h.Reports.Top(ctx, by, report.Ranking{Range: rangeOf(v.Overview.Period), Limit: new(int64(topCustomers))}); err != nil {
 		return err
 	}
 	notices, err := h.PlanNotices(c, usage.Customers, usage.Staff, usage.Sends)
@@ -101,6 +96,22 @@ func pickPeriod(name string) (views.Period, error) {
 		}
 	}
 	return views.Period{}, core.Invalid(core.Fields{"period": {core.InvalidChoice}})
+}
+
+// topOfDays is the dashboard's top customers, which it asks for when it is shown.
+func (h *Handlers) topOfDays(c echo.Context) error {
+	if !page.IsFragment(c) {
+		return h.Redirect(c, links.Dashboard)
+	}
+	form := forms.Query(c.QueryParams())
+	top, err := h.Reports.Top(c.Request().Context(), page.Actor(c), report.Ranking{
+		Range: report.Range{From: form.Date("from"), To: form.Date("to"), Malformed: form.Malformed}, Limit: new(int64(views.TopOfDashboard)),
+	})
+	if err != nil {
+		return err
+	}
+	table := views.DashboardTop(h.Reader(c), top)
+	return h.Render(c, http.StatusOK, table, table)
 }
 
 // activity answers a poll with the latest events, or with 204 if the list on the page is still current.
