@@ -452,7 +452,8 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{path: "/admin", want: 7},
+		{path: "/admin", want: 6},
+		{path: "/admin/top", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/reports", want: 4},
 		{path: "/admin/reports/visitors", want: 4},
