@@ -1758,70 +1758,141 @@ prepare recentSQL as
   left join loyalty.redemption g on g.tenant_id = $1 and g.id = v.redemption_id
   order by e.at desc, e.id desc, e.kind;
 
--- recentDaysSQL (core/report/recent.go): Only the latest two days with sales are counted, each between two IDs.
--- $1=first_ids $2=next_ids $3=starts $4=ends $5=tenant_id
+-- recentDaysSQL (core/report/recent.go): The latest two days with sales.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
 prepare recentDaysSQL as
-  with span as (
-    select *
-    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
-      with ordinality as span (first_id, next_id, starts, ends, number)
-    where (
-      select id
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ), sold as materialized (
+    select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
+    from (
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
+      d.points_refunded
+      from span
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+        from (
+          select coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          group by coalesce(location_id, 0)
+          union all
+          select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          from loyalty.refund r
+          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $1
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+          group by coalesce(t.location_id, 0)
+        ) s
+        group by s.location_id
+      ) c
+      where not span.kept
+    ) sale
+    group by bucket
+    having sum(transactions) > 0
+    order by bucket
+    limit 2
+  ), joined as materialized (
+    select bucket, sum(customers) as customers
+    from (
+      select span.part, span.period, span.bucket, d.customers
+      from span
+      join loyalty.day_joined d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select count(*) as customers
+        from loyalty.customer
+        where tenant_id = $1
+        and created_at >= span.starts
+        and created_at < span.ends
+        and merged_into is null
+        and imported_at is null
+      ) c
+      where not span.kept
+    ) customer
+    group by bucket
+  )
+  select sold.bucket as back, sold.transactions::bigint as transactions_count,
+    least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(sold.points, 9223372036854775807)::bigint as points_awarded,
+    least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
+    ends.first_at as first_sale_at, ends.last_at as last_sale_at, coalesce(joined.customers, 0)::bigint as new_customers
+  from sold
+  cross join lateral (
+    select min(earliest.created_at) as first_at, max(latest.created_at) as last_at
+    from span
+    cross join lateral (
+      select created_at
       from loyalty.transaction
-      where tenant_id = $5
+      where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
       order by id
       limit 1
-    ) is not null
-    order by number
-    limit 2
-  )
-  select span.number, sold.transactions as transactions_count,
-    least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
-    least(sold.points, 9223372036854775807)::bigint as points_awarded,
-    least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
-    earliest.created_at as first_sale_at, latest.created_at as last_sale_at, joined.customers as new_customers
-  from span
-  cross join lateral (
-    select count(*) as transactions, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points, coalesce(sum(stamps_awarded), 0) as stamps
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-  ) sold
-  cross join lateral (
-    select created_at
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-    order by id
-    limit 1
-  ) earliest
-  cross join lateral (
-    select created_at
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-    order by id desc
-    limit 1
-  ) latest
-  cross join lateral (
-      select count(*) as customers
-      from loyalty.customer
-      where tenant_id = $5
-        and created_at >= span.starts
-        and created_at < span.ends
-        and merged_into is null
-        and imported_at is null
-  ) joined
-  order by span.number;
+    ) earliest
+    cross join lateral (
+      select created_at
+      from loyalty.transaction
+      where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+        and status = 'completed'
+      order by id desc
+      limit 1
+    ) latest
+    where span.bucket = sold.bucket
+  ) ends
+  left join joined on joined.bucket = sold.bucket
+  order by sold.bucket;
+
+-- planOnceSQL (core/report/report.go): Planning a report for its arguments takes longer than it saves.
+prepare planOnceSQL as
+  select set_config('plan_cache_mode', 'force_generic_plan', true) as set;
 
 -- takeTimeSQL (core/report/report.go): Few reports run at once, so each may take longer than other statements: a year of
 -- a large business.
