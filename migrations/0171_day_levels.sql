@@ -1,4 +1,4 @@
--- Changes of levels by day, and who came for the second time up to an hour of a day (core/daily). All days are counted anew.
+-- Changes of levels by day, and sales and who came for the second time up to an hour of a day (core/daily). All days are counted anew.
 -- +goose Up
 create table loyalty.day_level (
 	tenant_id bigint not null,
@@ -9,6 +9,25 @@ create table loyalty.day_level (
 	primary key (tenant_id, day, to_level, reason)
 );
 select loyalty.wall('loyalty.day_level');
+
+-- day_sales by hour.
+create table loyalty.day_sales_hour (
+	tenant_id bigint not null,
+	day date not null,
+	hour int not null, -- that a clock showed
+	location_id bigint not null, -- 0: none
+	transactions bigint not null,
+	spend bigint not null,
+	points bigint not null,
+	stamps bigint not null,
+	voided bigint not null,
+	reversed bigint not null,
+	refunds bigint not null,
+	refunded bigint not null,
+	points_refunded bigint not null,
+	primary key (tenant_id, day, hour, location_id)
+);
+select loyalty.wall('loyalty.day_sales_hour');
 
 -- A build that doesn't know it can't count days any more.
 delete from loyalty.day_visit;

@@ -14,9 +14,21 @@ const (
 	cross join lateral (`
 
 	keepSalesSQL = `
+	with c as materialized (
+		select c.*` + ofDay + sales + `
+		) c
+	), hours as (
+		insert into loyalty.day_sales_hour (tenant_id, day, hour, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded,
+			points_refunded)
+		select @tenant_id, @day::date, c.*
+		from c
+	)
 	insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
-	select @tenant_id, @day::date, c.*` + ofDay + sales + `
-	) c`
+	select @tenant_id, @day::date, location_id, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
+		least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
+		least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
+	from c
+	group by location_id`
 
 	keepHoursSQL = `
 	insert into loyalty.day_hour (tenant_id, day, hour, location_id, transaction_type_id, transactions, spend)
@@ -177,6 +189,10 @@ const (
 const dropSQL = `
 	with sales as (
 		delete from loyalty.day_sales
+		where tenant_id = @tenant_id
+			and day between @first and @last
+	), sales_hours as (
+		delete from loyalty.day_sales_hour
 		where tenant_id = @tenant_id
 			and day between @first and @last
 	), hours as (

@@ -5,8 +5,8 @@ package daily
 // to an hour, @hours is that hour. Of its customers, those count who didn't come since the day @since, which begins with @since_ids. Its
 // bucket begins on the day @step_days.
 //
-// A span that is counted up to an hour is divided there. A piece is kept if it was counted and its day isn't marked. Of those that aren't, and
-// up to an hour, who came may be kept.
+// A span that is counted up to an hour is divided there. A piece is kept if it was counted and its day isn't marked. Of those that aren't,
+// who came may be kept. Of those up to an hour, sales and who came are.
 const Spans = `
 	with marked as materialized (
 		select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
@@ -17,7 +17,7 @@ const Spans = `
 		group by 1
 	), span as materialized (
 		select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, @zone::text as zone,
-			p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+			p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
 		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @days::date[], @hours::int[], @starts::timestamptz[], @ends::timestamptz[],
 			@first_ids::uuid[], @next_ids::uuid[], @since::date[], @since_ids::uuid[], @step_days::date[])
 			as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -36,8 +36,18 @@ const Spans = `
 
 // The figures of each span, kept or counted: part, period and bucket of the span, and then the columns of a table.
 const (
-	SalesOfSpans = ofSpans + `d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
-			d.points_refunded` + kept + `day_sales` + counted + sales + notKept
+	SalesOfSpans = ofSpans + salesFigures + kept + `day_sales d on d.tenant_id = @tenant_id and d.day = span.day
+		where span.kept
+		union all` + ofSpans + salesFigures + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day = span.day and d.hour < span.hour
+		where span.sales_kept
+			and span.hour is not null
+		union all` + ofSpans + salesFigures + `
+		from span
+		cross join lateral (` + sales + `
+		) d
+		where not span.sales_kept`
+
+	salesFigures = `d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded`
 
 	HoursOfSpans = ofSpans + `d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend` + kept + `day_hour` + counted + hours + notKept
 

@@ -29,6 +29,7 @@ var leftOut = map[string]string{
 	"day_reward":         "follows from the records, and is counted again",
 	"day_rule":           "follows from the records, and is counted again",
 	"day_sales":          "follows from the records, and is counted again",
+	"day_sales_hour":     "follows from the records, and is counted again",
 	"day_staff":          "follows from the records, and is counted again",
 	"day_visit":          "follows from the records, and is counted again",
 	"customer_year":      "follows from the records, and is counted again",

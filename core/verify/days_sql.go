@@ -67,8 +67,12 @@ const (
 	daySalesSQL = daysOf + `
 		select tenant_id, day, location_id::text as key,
 			array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded] as figures
-		from loyalty.day_sales` + andCounted + `
-		select s.tenant_id, s.day, coalesce(s.location_id, 0)::text as key,
+		from loyalty.day_sales
+		union all
+		select tenant_id, day, location_id || ' at ' || hour,
+			array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded]
+		from loyalty.day_sales_hour` + andCounted + `
+		select s.tenant_id, s.day, coalesce(s.location_id, 0) || coalesce(' at ' || s.hour, '') as key,
 			array[count(*) filter (where completed), coalesce(sum(s.spend_amount_cents) filter (where completed), 0),
 				coalesce(sum(s.points_awarded) filter (where completed), 0), coalesce(sum(s.stamps_awarded) filter (where completed), 0),
 				count(*) filter (where not completed), coalesce(sum(s.points_awarded) filter (where not completed), 0),
@@ -81,7 +85,7 @@ const (
 			from loyalty.refund
 			group by tenant_id, transaction_id
 		) r on r.transaction_id = s.id and r.tenant_id = s.tenant_id
-		group by 1, 2, 3` + compareDays
+		group by grouping sets ((s.tenant_id, s.day, s.location_id), (s.tenant_id, s.day, s.location_id, s.hour))` + compareDays
 
 	dayHourSQL = daysOf + `
 		select tenant_id, day, concat_ws(' ', hour, location_id, transaction_type_id) as key, array[transactions, spend] as figures

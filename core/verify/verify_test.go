@@ -573,6 +573,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every invoice", "no lines", "update loyalty.invoice set lines = '[]'"},
 		{"Every invoice", "a line of nothing", "update loyalty.invoice set lines = lines || '{}'"},
 		{"Every day that was counted has the sales of its locations", "a sale too many", "update loyalty.day_sales set transactions = transactions + 1"},
+		{"Every day that was counted has the sales of its locations", "a void at another hour", "update loyalty.day_sales_hour set voided = voided + 1"},
 		{"Every day that was counted has the sales of its locations", "a day that got lost", "delete from loyalty.day_sales"},
 		{"Every day that was counted has the sales of its locations", "a day that had no sale", `insert into loyalty.day_sales
 			select tenant_id, day - 1, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded

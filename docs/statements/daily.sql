@@ -101,20 +101,20 @@ prepare findDueSQL as
   order by n.id;
 
 -- keepSalesSQL (core/daily/keep.go)
--- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
+-- $1=first_id $2=next_id $3=starts $4=ends $5=zone $6=tenant_id $7=day
 prepare keepSalesSQL as
-  insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
-  select $1, $2::date, c.*
-  from (
-    select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
-  ) span
-  cross join lateral (
-      select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+  with c as materialized (
+    select c.*
+    from (
+      select $1::uuid as first_id, $2::uuid as next_id, $3::timestamptz as starts, $4::timestamptz as ends, $5::text as zone
+    ) span
+    cross join lateral (
+      select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
       from (
-        select coalesce(location_id, 0) as location_id,
+        select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -123,21 +123,33 @@ prepare keepSalesSQL as
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
         from loyalty.transaction
-        where tenant_id = $1
+        where tenant_id = $6
           and id >= span.first_id
           and id < span.next_id
-        group by coalesce(location_id, 0)
+        group by 1, coalesce(location_id, 0)
         union all
-        select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+        select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
         from loyalty.refund r
-        join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
-        where r.tenant_id = $1
+        join loyalty.transaction t on t.tenant_id = $6 and t.id = r.transaction_id and t.status = 'completed'
+        where r.tenant_id = $6
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-        group by coalesce(t.location_id, 0)
+        group by 1, coalesce(t.location_id, 0)
       ) s
-      group by s.location_id
-  ) c;
+      group by s.hour, s.location_id
+    ) c
+  ), hours as (
+    insert into loyalty.day_sales_hour (tenant_id, day, hour, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded,
+      points_refunded)
+    select $6, $7::date, c.*
+    from c
+  )
+  insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
+  select $6, $7::date, location_id, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
+    least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
+    least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
+  from c
+  group by location_id;
 
 -- keepHoursSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -499,6 +511,10 @@ prepare keepJoinedSQL as
 prepare dropSQL as
   with sales as (
     delete from loyalty.day_sales
+    where tenant_id = $1
+      and day between $2 and $3
+  ), sales_hours as (
+    delete from loyalty.day_sales_hour
     where tenant_id = $1
       and day between $2 and $3
   ), hours as (

@@ -22,7 +22,7 @@ prepare locationsSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -51,21 +51,26 @@ prepare locationsSQL as
       coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
       least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
     from (
-      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
-      d.points_refunded
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      where span.sales_kept
+      and span.hour is not null
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       cross join lateral (
-        select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select coalesce(location_id, 0) as location_id,
+          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -77,19 +82,19 @@ prepare locationsSQL as
           where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
-          group by coalesce(location_id, 0)
+          group by 1, coalesce(location_id, 0)
           union all
-          select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $1
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-          group by coalesce(t.location_id, 0)
+          group by 1, coalesce(t.location_id, 0)
         ) s
-        group by s.location_id
-      ) c
-      where not span.kept
+        group by s.hour, s.location_id
+      ) d
+      where not span.sales_kept
     ) sold
     where part in (1, 2)
       and $15::bigint in (0, location_id)
@@ -111,7 +116,7 @@ prepare staffSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -198,7 +203,7 @@ prepare comparedSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -263,21 +268,26 @@ prepare comparedSQL as
       sum(reversed) as reversed, sum(refunds) as refunds, sum(refunded) as refunded, sum(points_refunded) as points_refunded,
       0 as redeemed, 0 as redemptions, 0 as vouchers, 0 as joined, 0 as expired, 0 as returned
     from (
-      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
-      d.points_refunded
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      where span.sales_kept
+      and span.hour is not null
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       cross join lateral (
-        select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select coalesce(location_id, 0) as location_id,
+          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -289,19 +299,19 @@ prepare comparedSQL as
           where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
-          group by coalesce(location_id, 0)
+          group by 1, coalesce(location_id, 0)
           union all
-          select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $1
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-          group by coalesce(t.location_id, 0)
+          group by 1, coalesce(t.location_id, 0)
         ) s
-        group by s.location_id
-      ) c
-      where not span.kept
+        group by s.hour, s.location_id
+      ) d
+      where not span.sales_kept
     ) sold
     where $15::bigint in (0, location_id)
     group by part, period, bucket
@@ -455,7 +465,7 @@ prepare couponUseSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -568,21 +578,26 @@ prepare couponUseSQL as
       union all
       select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
       from (
-        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
-        d.points_refunded
+        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
         join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
         where span.kept
         union all
-        select span.part, span.period, span.bucket, c.*
+        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+        from span
+        join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+        where span.sales_kept
+        and span.hour is not null
+        union all
+        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
         cross join lateral (
-          select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+          select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
           least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
           sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
           least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
           from (
-            select coalesce(location_id, 0) as location_id,
+            select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
             count(*) filter (where status = 'completed') as transactions,
             coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
             coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -594,19 +609,19 @@ prepare couponUseSQL as
             where tenant_id = $1
             and id >= span.first_id
             and id < span.next_id
-            group by coalesce(location_id, 0)
+            group by 1, coalesce(location_id, 0)
             union all
-            select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+            select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
             from loyalty.refund r
             join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
             where r.tenant_id = $1
             and r.transaction_id >= span.first_id
             and r.transaction_id < span.next_id
-            group by coalesce(t.location_id, 0)
+            group by 1, coalesce(t.location_id, 0)
           ) s
-          group by s.location_id
-        ) c
-        where not span.kept
+          group by s.hour, s.location_id
+        ) d
+        where not span.sales_kept
       ) s
       where part in (1, 2)
     ) u
@@ -674,7 +689,7 @@ prepare earnedSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -915,7 +930,7 @@ prepare hoursSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -1091,7 +1106,7 @@ prepare levelChangesSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -1211,7 +1226,7 @@ prepare statementSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -1345,7 +1360,7 @@ prepare earlierSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -1544,7 +1559,7 @@ prepare promotionHoursSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -1771,7 +1786,7 @@ prepare recentDaysSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -1789,21 +1804,26 @@ prepare recentDaysSQL as
   ), sold as materialized (
     select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
     from (
-      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded,
-      d.points_refunded
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      where span.sales_kept
+      and span.hour is not null
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       cross join lateral (
-        select s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select coalesce(location_id, 0) as location_id,
+          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -1815,19 +1835,19 @@ prepare recentDaysSQL as
           where tenant_id = $1
           and id >= span.first_id
           and id < span.next_id
-          group by coalesce(location_id, 0)
+          group by 1, coalesce(location_id, 0)
           union all
-          select coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $1
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-          group by coalesce(t.location_id, 0)
+          group by 1, coalesce(t.location_id, 0)
         ) s
-        group by s.location_id
-      ) c
-      where not span.kept
+        group by s.hour, s.location_id
+      ) d
+      where not span.sales_kept
     ) sale
     group by bucket
     having sum(transactions) > 0
@@ -1913,7 +1933,7 @@ prepare rewardsSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -2068,7 +2088,7 @@ prepare visitorsSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -2183,7 +2203,7 @@ prepare lapsedSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
@@ -2334,7 +2354,7 @@ prepare cohortsSQL as
     group by 1
   ), span as materialized (
     select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.visits is not true as visits_kept
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
       $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
       as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)

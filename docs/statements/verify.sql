@@ -409,8 +409,12 @@ prepare daySalesSQL as
     select tenant_id, day, location_id::text as key,
       array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded] as figures
     from loyalty.day_sales
+    union all
+    select tenant_id, day, location_id || ' at ' || hour,
+      array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded]
+    from loyalty.day_sales_hour
   ), counted as (
-    select s.tenant_id, s.day, coalesce(s.location_id, 0)::text as key,
+    select s.tenant_id, s.day, coalesce(s.location_id, 0) || coalesce(' at ' || s.hour, '') as key,
       array[count(*) filter (where completed), coalesce(sum(s.spend_amount_cents) filter (where completed), 0),
         coalesce(sum(s.points_awarded) filter (where completed), 0), coalesce(sum(s.stamps_awarded) filter (where completed), 0),
         count(*) filter (where not completed), coalesce(sum(s.points_awarded) filter (where not completed), 0),
@@ -423,7 +427,7 @@ prepare daySalesSQL as
       from loyalty.refund
       group by tenant_id, transaction_id
     ) r on r.transaction_id = s.id and r.tenant_id = s.tenant_id
-    group by 1, 2, 3
+    group by grouping sets ((s.tenant_id, s.day, s.location_id), (s.tenant_id, s.day, s.location_id, s.hour))
   ), judged as (
     select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
     from (
