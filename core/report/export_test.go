@@ -6,6 +6,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/limit"
 )
 
@@ -31,3 +32,6 @@ func (s *Service) Hold(ctx context.Context, t core.TenantID) (leave func(), err 
 
 // MaxPerTenant is how many reports of a tenant are counted at once.
 var MaxPerTenant = maxPerTenant
+
+// Of is the part of a flow that entries of a kind add up to.
+func (f *Flow) Of(kind ledger.Kind) *int64 { return f.of(kind) }
