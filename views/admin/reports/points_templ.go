@@ -321,7 +321,7 @@ func statementCard(v Report, st report.Statement) templ.Component {
 			templ_7745c5c3_Var12 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<section class=\"card\" aria-labelledby=\"statement-title\"><div class=\"card-header\"><h2 class=\"card-title\" id=\"statement-title\">Statement</h2></div><div class=\"table-responsive\"><table class=\"table table-vcenter card-table breakdown statement\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<section class=\"card\" aria-labelledby=\"statement-title\"><div class=\"card-header\"><h2 class=\"card-title\" id=\"statement-title\">Statement</h2></div><div class=\"table-responsive\" tabindex=\"0\" role=\"region\" aria-label=\"Table of the statement\"><table class=\"table table-vcenter card-table breakdown statement\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
