@@ -78,6 +78,7 @@ func testLayoutShifts(t *testing.T, c cafe) {
 		for path, chart := range map[string]string{
 			"/admin":                            "#points[data-drawn]",
 			"/admin?period=this-year":           "#points[data-drawn]",
+			"/admin?period=90-days":             "[aria-labelledby=top-title] tbody a",
 			"/admin/reports":                    "#spend[data-drawn]",
 			"/admin/reports/customers":          "tbody tr",
 			"/admin/reports/points":             "#earned[data-drawn]",
