@@ -87,10 +87,11 @@ func serve(t *testing.T) string {
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; connect-src 'self'; form-action 'self'")
+		style := ""
 		if pages[r.URL.Path+".css"] != "" {
-			content += `<link rel="stylesheet" href="` + r.URL.Path + `.css">`
+			style = `<link rel="stylesheet" href="` + r.URL.Path + `.css">` // in the head: nothing is painted before it has come
 		}
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><head><title>A page</title><link rel="icon" href="/dot.svg"></head><body><main>%s</main></body></html>`, content)
+		fmt.Fprintf(w, `<!doctype html><html lang="en"><head><title>A page</title><link rel="icon" href="/dot.svg">%s</head><body><main>%s</main></body></html>`, style, content)
 	}))
 	t.Cleanup(server.Close)
 	return strings.Replace(server.URL, "127.0.0.1", "shop.localhost", 1)
