@@ -85,7 +85,7 @@ func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Ea
 		if known {
 			levels.holders = kept
 		}
-		readings = append(readings, levels.readings(t, today, known)...)
+		readings = append(readings, levels.readings(t, today, s.manyAccounts, known)...)
 	}
 	leave, err := s.gate.Enter(ctx, by.Tenant.ID)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Ea
 		return Earning{}, err
 	}
 	e := Earning{Period: Period{picked.from, picked.to}, Against: t.against, HasRules: known.HasRules, Units: byUnit(earned)}
-	if levels.accounts >= s.manyAccounts {
+	if levels.large {
 		s.holders.keep(by.Tenant.ID, levels.holders)
 	}
 	e.Levels, e.LevelsOn, e.LevelsAt = levels.moves(today), len(levels.rules) > 0, levels.holders.at

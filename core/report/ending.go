@@ -138,11 +138,11 @@ func (s *Service) countEndings(ctx context.Context, by core.Actor, unit ledger.U
 	if unit == ledger.Stamps {
 		left = leftStampsSQL
 	}
-	var accounts int64
+	var large bool
 	var rules []unitRule
 	var changes []ruleChange
 	err := s.together(ctx, by,
-		db.OneInto(&accounts, accountsSQL, nil),
+		db.OneInto(&large, isLargeSQL, db.Args{"many": s.manyAccounts}),
 		db.OneInto(&struct{ Set string }{}, hashSQL, nil),
 		db.AllInto(&c.figures.left, left, nil),
 		db.AllInto(&c.figures.used, usedSQL, db.Args{"unit": unit}),
@@ -151,7 +151,7 @@ func (s *Service) countEndings(ctx context.Context, by core.Actor, unit ledger.U
 	for _, rule := range rules {
 		c.figures.follow(rule, changes, now, by.Tenant.TimeZone)
 	}
-	if err == nil && accounts >= s.manyAccounts {
+	if err == nil && large {
 		s.endings.keep(key, c)
 	}
 	return c, err

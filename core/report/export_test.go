@@ -16,6 +16,21 @@ func (s *Service) CountFrom(accounts int64) *Service {
 	return s
 }
 
+// KeepLeaders sets how many leaders of a ranking are kept, and how many more than asked for are counted.
+func (s *Service) KeepLeaders(most, spare int64) *Service {
+	s.leaders.most, s.leaders.spare = most, spare
+	return s
+}
+
+// TopOfLeaders returns a ranking as it follows from what is kept, if it does.
+func (s *Service) TopOfLeaders(ctx context.Context, by core.Actor, r Ranking) ([]Customer, bool, error) {
+	asked, err := s.ranking(by, r)
+	if err != nil {
+		return nil, false, err
+	}
+	return s.topOfLeaders(ctx, by, asked)
+}
+
 // SetClock gives the service the same database at another instant.
 func (s *Service) SetClock(d *db.DB) { s.db = d }
 

@@ -40,7 +40,18 @@ func (h *hourly[K, T]) keep(key K, counted asOf[T]) {
 	h.kept[key] = counted
 }
 
-const accountsSQL = `
-	select count(*)
-	from loyalty.account
-	where tenant_id = @tenant_id`
+const (
+	isLargeSQL = `
+	select ` + isLarge + ` as large`
+
+	// No more accounts are counted than matter.
+	isLarge = `(
+			select count(*) = @many::bigint
+			from (
+				select
+				from loyalty.account
+				where tenant_id = @tenant_id
+				limit @many
+			) account
+		)`
+)

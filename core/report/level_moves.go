@@ -23,8 +23,8 @@ type readLevels struct {
 	rules   []award.LevelRules // none: they are off
 	changes []levelChanges
 
-	accounts int64
-	holders  asOf[[]levelHolders]
+	large   bool
+	holders asOf[[]levelHolders]
 }
 
 // levelHolders are customers for whom awards know the same about levels.
@@ -87,7 +87,7 @@ const (
 )
 
 // readings read what isn't kept.
-func (l *readLevels) readings(t timetable, today time.Time, kept bool) []db.Reading {
+func (l *readLevels) readings(t timetable, today time.Time, many int64, kept bool) []db.Reading {
 	readings := []db.Reading{
 		db.AllInto(&l.levels, reportedLevelsSQL, nil), db.AllInto(&l.rules, levelsInForceSQL, nil),
 		db.AllInto(&l.changes, levelChangesSQL, t.args()),
@@ -95,7 +95,7 @@ func (l *readLevels) readings(t timetable, today time.Time, kept bool) []db.Read
 	if kept {
 		return readings
 	}
-	return append(readings, db.OneInto(&l.accounts, accountsSQL, nil), db.AllInto(&l.holders.figures, levelHoldersSQL, db.Args{"today": today}))
+	return append(readings, db.OneInto(&l.large, isLargeSQL, db.Args{"many": many}), db.AllInto(&l.holders.figures, levelHoldersSQL, db.Args{"today": today}))
 }
 
 // moves returns the levels that can be reached, and others with customers or moves. A level may have ended before the job of the

@@ -23,13 +23,14 @@ type Service struct {
 	manyAccounts int64
 	endings      hourly[endingsKey, countedEndings]
 	holders      hourly[core.TenantID, []levelHolders]
+	leaders      keptLeaders
 }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	return &Service{
 		db: d, gate: limit.NewGate(maxAtOnce, maxPerTenant, patience, busy).Resting(),
-		manyAccounts: manyAccounts,
+		manyAccounts: manyAccounts, leaders: newKeptLeaders(),
 	}
 }
 

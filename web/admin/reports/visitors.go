@@ -169,13 +169,13 @@ func (h *Handlers) audienceRule(c echo.Context, name daily.Audience) (string, er
 	by := page.Actor(c)
 	if l := name.Lapsed(); l > 0 {
 		today := h.LocalToday(by)
-		return "They came before, but not from " + format.Period(l.Since(today), today) + ". Visits and spend are of all time.", nil
+		return "They came before, but not in these days: " + format.Period(l.Since(today), today) + ". Visits and spend are of all time.", nil
 	}
 	g, err := h.Reports.Groups(c.Request().Context(), by)
 	if err != nil || g.AsOf == nil {
 		return "The groups are being counted. Look again in a few minutes.", err
 	}
-	return views.GroupRule(h.Reader(c).Money(g.High), daily.Group(name)) + ". Visits and spend are from " + format.Period(g.From(), *g.AsOf) + ".", nil
+	return views.GroupRule(h.Reader(c).Money(g.High), daily.Group(name)) + ". Visits and spend are of one year: " + format.Period(g.From(), *g.AsOf) + ".", nil
 }
 
 // audienceFile is the customers of an audience.
