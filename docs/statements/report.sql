@@ -910,12 +910,18 @@ prepare usedSQL as
     ))
   group by nullif(x.expires_on, 'infinity');
 
--- accountsSQL (core/report/hourly.go), for readings: readings read what isn't kept.
--- $1=tenant_id
-prepare accountsSQL as
-  select count(*)
-  from loyalty.account
-  where tenant_id = $1;
+-- isLargeSQL (core/report/hourly.go), for readings: readings read what isn't kept.
+-- $1=many $2=tenant_id
+prepare isLargeSQL as
+  select (
+      select count(*) = $1::bigint
+      from (
+        select
+        from loyalty.account
+        where tenant_id = $2
+        limit $1
+      ) account
+    ) as large;
 
 -- hoursSQL (core/report/hours.go): A bucket is a weekday.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
@@ -1055,6 +1061,171 @@ prepare earlierGroupList as
     end = $2::text
     and y.last_day <= k.as_of - 60  order by y.last_day desc, y.customer_id desc
   limit $3;
+
+-- topOfLeadersSQL (core/report/leaders.go), for topOfLeaders: topOfLeaders returns the first customers of a ranking with
+-- leaders.
+-- $1=tenant_id $2=since_id $3=first_id $4=next_id $5=counted $6=others_sum $7=by $8=ids $9=sums $10=others_id $11=limit
+prepare topOfLeadersSQL as
+  with since as (
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= greatest($2::uuid, $3::uuid)
+      and id < $4
+      and status = 'completed'
+    group by customer_id
+  ), front as materialized (
+    select most, id, row_number() over (order by most desc, id) > $5 as behind
+    from (
+      select coalesce(l.sum, $6::bigint, 0) + coalesce(case when $7::text = 'spend' then spend when $7 = 'points' then points else visits end, 0) as most, coalesce(l.id, s.customer_id) as id
+      from unnest($8::uuid[], $9::bigint[]) l (id, sum)
+      full join since s on s.customer_id = l.id
+      order by most desc, id
+      limit $5 + 1
+    ) m
+  ), behind as materialized (
+    select most, id
+    from (
+      select most, id
+      from front
+      where behind
+      union all
+      select $6, $10::uuid
+      where $10 is not null
+    ) o
+    order by most desc, id
+    limit 1
+  ), candidate as materialized (
+    select id
+    from front
+    where not behind
+    union
+    select kept_id
+    from loyalty.customer_merge
+    where tenant_id = $1
+      and id >= $2
+  ), buyer as (
+    select c.id as customer_id, b.*
+    from candidate c
+    cross join lateral (
+      select count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+      from loyalty.transaction
+      where tenant_id = $1
+        and customer_id = c.id
+        and id >= $3
+        and id < $4
+        and status = 'completed'
+      group by customer_id
+    ) b
+  ), ranked as (
+    select *, case when $7::text = 'spend' then spend when $7 = 'points' then points else visits end as measure
+    from buyer
+    order by measure desc, customer_id
+    limit $11
+  )
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
+    r.visits as transactions_count, least(r.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(r.points, 9223372036854775807)::bigint as points_awarded, visit.created_at as last_visit,
+    coalesce(r.measure > o.most or r.measure = o.most and r.customer_id <= o.id, true) as proven, o.id is null as "all"
+  from ranked r
+  join loyalty.customer c on c.tenant_id = $1 and c.id = r.customer_id
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = r.customer_id
+  left join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $1
+      and customer_id = r.customer_id
+      and status = 'completed'
+    order by id desc
+    limit 1
+  ) visit on true
+  left join behind o on true
+  order by r.measure desc, r.customer_id;
+
+-- topOfLeadersAtSQL (core/report/leaders.go), for topOfLeaders: topOfLeaders returns the first customers of a ranking
+-- with leaders.
+-- $1=tenant_id $2=since_id $3=first_id $4=next_id $5=location $6=counted $7=others_sum $8=by $9=ids $10=sums
+-- $11=others_id $12=limit
+prepare topOfLeadersAtSQL as
+  with since as (
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= greatest($2::uuid, $3::uuid)
+      and id < $4
+      and status = 'completed'
+      and location_id = $5
+    group by customer_id
+  ), front as materialized (
+    select most, id, row_number() over (order by most desc, id) > $6 as behind
+    from (
+      select coalesce(l.sum, $7::bigint, 0) + coalesce(case when $8::text = 'spend' then spend when $8 = 'points' then points else visits end, 0) as most, coalesce(l.id, s.customer_id) as id
+      from unnest($9::uuid[], $10::bigint[]) l (id, sum)
+      full join since s on s.customer_id = l.id
+      order by most desc, id
+      limit $6 + 1
+    ) m
+  ), behind as materialized (
+    select most, id
+    from (
+      select most, id
+      from front
+      where behind
+      union all
+      select $7, $11::uuid
+      where $11 is not null
+    ) o
+    order by most desc, id
+    limit 1
+  ), candidate as materialized (
+    select id
+    from front
+    where not behind
+    union
+    select kept_id
+    from loyalty.customer_merge
+    where tenant_id = $1
+      and id >= $2
+  ), buyer as (
+    select c.id as customer_id, b.*
+    from candidate c
+    cross join lateral (
+      select count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+      from loyalty.transaction
+      where tenant_id = $1
+        and customer_id = c.id
+        and id >= $3
+        and id < $4
+        and status = 'completed'
+      and location_id = $5
+      group by customer_id
+    ) b
+  ), ranked as (
+    select *, case when $8::text = 'spend' then spend when $8 = 'points' then points else visits end as measure
+    from buyer
+    order by measure desc, customer_id
+    limit $12
+  )
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
+    r.visits as transactions_count, least(r.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(r.points, 9223372036854775807)::bigint as points_awarded, visit.created_at as last_visit,
+    coalesce(r.measure > o.most or r.measure = o.most and r.customer_id <= o.id, true) as proven, o.id is null as "all"
+  from ranked r
+  join loyalty.customer c on c.tenant_id = $1 and c.id = r.customer_id
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = r.customer_id
+  left join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $1
+      and customer_id = r.customer_id
+      and status = 'completed'
+    order by id desc
+    limit 1
+  ) visit on true
+  left join behind o on true
+  order by r.measure desc, r.customer_id;
 
 -- reportedLevelsSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
 -- $1=tenant_id
@@ -1999,13 +2170,12 @@ prepare rewardsSQL as
     or count(*) filter (where u.part in (1, 2)) > 0
   order by whole desc, redemptions_count desc, name, u.reward_id;
 
--- topSQL (core/report/top.go), for Top: Top returns the first customers of a ranking, out of those with a completed sale
--- in its range.
--- $1=tenant_id $2=first_id $3=next_id $4=by $5=limit
+-- topSQL (core/report/top.go), for countTop: countTop counts the sales of the range, and keeps the leaders of a large
+-- business.
+-- $1=tenant_id $2=first_id $3=next_id $4=by $5=many $6=leaders $7=limit
 prepare topSQL as
   with buyer as (
-    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,
-      coalesce(sum(points_awarded), 0) as points
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
     from loyalty.transaction
     where tenant_id = $1
       and id >= $2
@@ -2016,7 +2186,15 @@ prepare topSQL as
     select *, case when $4::text = 'spend' then spend when $4 = 'points' then points else visits end as measure
     from buyer
     order by measure desc, customer_id
-    limit $5
+    limit case when (
+      select count(*) = $5::bigint
+      from (
+        select
+        from loyalty.account
+        where tenant_id = $1
+        limit $5
+      ) account
+    ) then greatest($6::bigint, $7) else $7 end
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
@@ -2036,13 +2214,12 @@ prepare topSQL as
   ) visit on true
   order by r.measure desc, r.customer_id;
 
--- topAtSQL (core/report/top.go), for Top: Top returns the first customers of a ranking, out of those with a completed
--- sale in its range.
--- $1=tenant_id $2=first_id $3=next_id $4=location $5=by $6=limit
+-- topAtSQL (core/report/top.go), for countTop: countTop counts the sales of the range, and keeps the leaders of a large
+-- business.
+-- $1=tenant_id $2=first_id $3=next_id $4=location $5=by $6=many $7=leaders $8=limit
 prepare topAtSQL as
   with buyer as (
-    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,
-      coalesce(sum(points_awarded), 0) as points
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
     from loyalty.transaction
     where tenant_id = $1
       and id >= $2
@@ -2054,7 +2231,15 @@ prepare topAtSQL as
     select *, case when $5::text = 'spend' then spend when $5 = 'points' then points else visits end as measure
     from buyer
     order by measure desc, customer_id
-    limit $6
+    limit case when (
+      select count(*) = $6::bigint
+      from (
+        select
+        from loyalty.account
+        where tenant_id = $1
+        limit $6
+      ) account
+    ) then greatest($7::bigint, $8) else $8 end
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
