@@ -36,7 +36,7 @@ const (
 	) c`
 
 	// Each customer's sale before, and the first one of all, are found once for both tables. Of a location they are mostly the same, and
-	// looked for only if they aren't.
+	// looked for only if they aren't. All customers of a day have a row, too, as if they came before after it.
 	keepVisitsSQL = `
 	with anywhere as materialized (
 		select v.customer_id, v.places, v.first_ids, v.first_id, extract(hour from loyalty.id_time(v.first_id) at time zone @zone::text) as hour,
@@ -128,7 +128,7 @@ const (
 		group by 3
 	)
 	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, by_hour, second_by_hour)
-	select @tenant_id, @day::date, location_id, prior, sum(customers), coalesce(sum(customers) filter (where is_second), 0), array[
+	select @tenant_id, @day::date, location_id, coalesce(prior, 'infinity'), sum(customers), coalesce(sum(customers) filter (where is_second), 0), array[
 			coalesce(sum(customers) filter (where hour = 0), 0), coalesce(sum(customers) filter (where hour = 1), 0), coalesce(sum(customers) filter (where hour = 2), 0), coalesce(sum(customers) filter (where hour = 3), 0),
 			coalesce(sum(customers) filter (where hour = 4), 0), coalesce(sum(customers) filter (where hour = 5), 0), coalesce(sum(customers) filter (where hour = 6), 0), coalesce(sum(customers) filter (where hour = 7), 0),
 			coalesce(sum(customers) filter (where hour = 8), 0), coalesce(sum(customers) filter (where hour = 9), 0), coalesce(sum(customers) filter (where hour = 10), 0), coalesce(sum(customers) filter (where hour = 11), 0),
@@ -144,7 +144,7 @@ const (
 			coalesce(sum(customers * is_second::int) filter (where hour = 20), 0), coalesce(sum(customers * is_second::int) filter (where hour = 21), 0), coalesce(sum(customers * is_second::int) filter (where hour = 22), 0), coalesce(sum(customers * is_second::int) filter (where hour = 23), 0)
 		]::int[]
 	from came
-	group by location_id, prior`
+	group by grouping sets ((location_id, prior), (location_id))`
 
 	keepStaffSQL = `
 	insert into loyalty.day_staff (tenant_id, day, location_id, actor_kind, actor_id, actor_name, transactions, spend, points, stamps, voided, redemptions)

@@ -122,18 +122,56 @@ const (
 			and (v.prior_id is null or v.prior_id < span.since_id)`
 )
 
-// VisitsOfSpans are the customers of each span by its day and the day of their visit before (-infinity: none): at a @location, or anywhere
-// (0), with those of them for whom that was the first visit of all. Those of a day whose visit before lies before another day add up to how many different customers came from then on.
-const VisitsOfSpans = `
-		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
+// AttendanceOfSpans are the customers of each span at a @location, or anywhere (0): on their first visit since its day (customers) and since
+// its step (step_customers), on their first one of all (new), and on their second one of all, if that is another one since its day (second)
+// or its step (step_second), and all (visits). So customers of spans of the same day that follow one another add up to how many different
+// customers came. Of a day, few rows are read: from those of all its customers, those who had come since its step are taken off.
+const AttendanceOfSpans = `
+		select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
+			a.second - coalesce(b.second, 0) as second, a.step_second, a.visits
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
+		cross join lateral (
+			select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = @location
+				and day = span.day
+				and prior < span.since
+		) b
+		cross join lateral (
+			select sum(customers) filter (where prior = 'infinity') as visits, sum(second) filter (where prior = 'infinity') as second,
+				sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = @location
+				and day = span.day
+				and prior >= span.step
+		) a
 		where span.visits_kept
 			and span.hour is null
 		union all
-		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + `, d.prior, h.customers, h.second
+		select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
+			sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
+			sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
+		from (` + visitsOfParts + `
+		) visit
+		group by part, period, bucket`
+
+// VisitsOfSpans are customers of each span by its day and the day of their visit before (-infinity: none), at a @location or anywhere (0): of
+// a whole day, those who didn't come since the day of the span.
+const VisitsOfSpans = `
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
+		where span.visits_kept
+			and span.hour is null
+		union all` + visitsOfParts
+
+const (
+	visitsOfParts = `
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, h.customers, h.second
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < 'infinity'
 		cross join lateral (
 			select sum(n.customers) as customers, sum(n.second) as second
 			from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
@@ -144,7 +182,6 @@ const VisitsOfSpans = `
 		union all` + countedVisits + visitors + withFirst + `
 			group by 1` + visitsNotKept
 
-const (
 	dayOfSpan = `(span.starts at time zone span.zone)::date`
 
 	countedVisits = `

@@ -87,7 +87,7 @@ func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (V
 	var lapsed []lapsedRow
 	var cohorts []cohortRow
 	var groups []groupRow
-	err = s.together(ctx, by, db.AllInto(&came, visitorsSQL, t.at(picked.location)), db.AllInto(&lapsed, lapsedSQL, t.lapse(v.AsOf)),
+	err = s.together(ctx, by, db.AllInto(&came, visitorsSQL, t.at(picked.location)), db.AllInto(&lapsed, lapsedSQL, t.lapsed(v.AsOf)),
 		db.AllInto(&cohorts, cohortsSQL, picked.cohorts(v.AsOf)), db.AllInto(&groups, yearGroupsSQL, nil))
 	if err != nil {
 		return Visitors{}, err
@@ -108,16 +108,15 @@ func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (V
 	return v, nil
 }
 
-// lapse are the arguments of lapsedSQL as of a day: the days before it, and those before the end of what is compared.
-func (t timetable) lapse(asOf time.Time) db.Args {
-	longest := daily.LapsedDays[len(daily.LapsedDays)-1]
+// lapsed are the arguments of lapsedSQL as of a day: the days before it, and those before the end of what is compared.
+func (t timetable) lapsed(asOf time.Time) db.Args {
 	ends, parts := []time.Time{asOf}, []int64{int64(inRange)}
 	windows := timetable{days: t.days}
-	windows.add(inRange, 0, Period{longest.Since(asOf), asOf}, asOf)
+	windows.lapse(inRange, asOf)
 	if t.against != nil {
 		end := t.dayOf(t.until.Add(-time.Nanosecond))
 		ends, parts = append(ends, end), append(parts, int64(before))
-		windows.add(before, 0, Period{longest.Since(end), end}, end)
+		windows.lapse(before, end)
 		windows.end(t.until)
 	}
 	args := windows.at(nil)
@@ -125,6 +124,17 @@ func (t timetable) lapse(asOf time.Time) db.Args {
 	first := daily.LapsedDays[0].Since(asOf)
 	args["before"], args["before_id"] = first, core.FirstID(t.startOf(first))
 	return args
+}
+
+// lapse adds the days on which customers would have come who lapsed as of a day. On each of them, those matter who had not come since the
+// choice of days in which it is began.
+func (t *timetable) lapse(p part, asOf time.Time) {
+	to := asOf
+	for _, days := range daily.LapsedDays {
+		since := days.Since(asOf)
+		t.add(p, 0, Period{since, to}, since)
+		to = since.AddDate(0, 0, -1)
+	}
 }
 
 type lapsedRow struct {
@@ -219,18 +229,12 @@ type visitorsRow struct {
 	Attendance
 }
 
-// Customers count on their first visit of a part, or of a bucket: the one before lies before its first day. Each day is added up for both at
-// once.
-const visitorsSQL = daily.Spans + `, visit as (` + daily.VisitsOfSpans + `
-	), figure as materialized (
-		select part, period, bucket,
-			sum(customers) filter (where prior < since) as customers,
-			sum(customers) filter (where prior < step) as step_customers,
-			sum(customers) filter (where prior = '-infinity') as new_customers,
-			sum(second) filter (where prior >= since and prior < day) as second,
-			sum(second) filter (where prior >= step and prior < day) as step_second,
-			sum(customers) filter (where prior < day) as visits
-		from visit
+// Customers count on their first visit of a part, or of a bucket. Each day is added up for both at once.
+const visitorsSQL = daily.Spans + `, figure as materialized (
+		select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
+			sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
+		from (` + daily.AttendanceOfSpans + `
+		) came
 		group by part, period, bucket
 	)
 	select part, null::bigint as period, null::bigint as bucket,

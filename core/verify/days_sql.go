@@ -109,7 +109,7 @@ const (
 		from loyalty.day_cohort` + andCounted + `
 		select v.tenant_id, v.day, k.key, array[count(*), sum(k.second)] as figures
 		from (
-			select tenant_id, day, hour, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
+			select tenant_id, day, hour, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
 				(row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
 			from (
 				select s.tenant_id, s.customer_id, p.place, s.day, (array_agg(s.hour order by s.id))[1] as hour
@@ -120,7 +120,7 @@ const (
 				group by s.tenant_id, s.customer_id, p.place, s.day
 			) came
 			union all
-			select tenant_id, min(day), null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0
+			select tenant_id, min(day), null, null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0
 			from (
 				select tenant_id, customer_id, day, date_trunc('month', day)::date as month
 				from sale
@@ -129,10 +129,10 @@ const (
 			group by tenant_id, customer_id, month
 		) v
 		cross join lateral (
-			select v.key, v.second
-			union all
-			select v.key || ' from ' || v.hour, v.second
-			where v.hour is not null
+			select b.key || h.at as key, v.second
+			from (values (v.key), ('at ' || v.place || ' after infinity')) b (key)
+			cross join (values (''), (' from ' || v.hour)) h (at)
+			where b.key || h.at is not null
 		) k
 		group by 1, 2, 3` + compareDays
 

@@ -268,7 +268,7 @@ prepare keepVisitsSQL as
     group by 3
   )
   insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, by_hour, second_by_hour)
-  select $6, $7::date, location_id, prior, sum(customers), coalesce(sum(customers) filter (where is_second), 0), array[
+  select $6, $7::date, location_id, coalesce(prior, 'infinity'), sum(customers), coalesce(sum(customers) filter (where is_second), 0), array[
       coalesce(sum(customers) filter (where hour = 0), 0), coalesce(sum(customers) filter (where hour = 1), 0), coalesce(sum(customers) filter (where hour = 2), 0), coalesce(sum(customers) filter (where hour = 3), 0),
       coalesce(sum(customers) filter (where hour = 4), 0), coalesce(sum(customers) filter (where hour = 5), 0), coalesce(sum(customers) filter (where hour = 6), 0), coalesce(sum(customers) filter (where hour = 7), 0),
       coalesce(sum(customers) filter (where hour = 8), 0), coalesce(sum(customers) filter (where hour = 9), 0), coalesce(sum(customers) filter (where hour = 10), 0), coalesce(sum(customers) filter (where hour = 11), 0),
@@ -284,7 +284,7 @@ prepare keepVisitsSQL as
       coalesce(sum(customers * is_second::int) filter (where hour = 20), 0), coalesce(sum(customers * is_second::int) filter (where hour = 21), 0), coalesce(sum(customers * is_second::int) filter (where hour = 22), 0), coalesce(sum(customers * is_second::int) filter (where hour = 23), 0)
     ]::int[]
   from came
-  group by location_id, prior;
+  group by grouping sets ((location_id, prior), (location_id));
 
 -- keepStaffSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone

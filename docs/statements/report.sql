@@ -2259,8 +2259,7 @@ prepare topAtSQL as
   ) visit on true
   order by r.measure desc, r.customer_id;
 
--- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket: the one before
--- lies before its first day.
+-- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
 -- $12=since $13=since_ids $14=step_days $15=location
 prepare visitorsSQL as
@@ -2288,74 +2287,92 @@ prepare visitorsSQL as
         or s.next_id > c.next_id
     ) p
     left join marked m on m.day = s.day
-  ), visit as (
-    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
-    from span
-    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
-    where span.visits_kept
-      and span.hour is null
-    union all
-    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
-    from span
-    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
-    cross join lateral (
-      select sum(n.customers) as customers, sum(n.second) as second
-      from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
-    ) h
-    where span.visits_kept
-      and span.hour is not null
-      and h.customers > 0
-    union all
-    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
-    from span
-    cross join lateral (
-      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
-      from (
-        select v.customer_id, v.first_id, p.id as prior_id
-        from (
-          select customer_id, min(id::text collate "C")::uuid as first_id
-          from loyalty.transaction
-          where tenant_id = $1
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-          and $15::bigint in (0, location_id)
-          group by customer_id
-        ) v
-        left join lateral (
-          select id
-          from loyalty.transaction
-          where tenant_id = $1
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and $15 in (0, location_id)
-          order by id desc
-          limit 1
-        ) p on true
-      ) v
-      cross join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $1
-          and customer_id = v.customer_id
-          and status = 'completed'
-          and $15 in (0, location_id)
-        order by id
-        limit 1
-      ) f
-      group by 1
-    ) c
-    where not span.visits_kept
   ), figure as materialized (
-    select part, period, bucket,
-      sum(customers) filter (where prior < since) as customers,
-      sum(customers) filter (where prior < step) as step_customers,
-      sum(customers) filter (where prior = '-infinity') as new_customers,
-      sum(second) filter (where prior >= since and prior < day) as second,
-      sum(second) filter (where prior >= step and prior < day) as step_second,
-      sum(customers) filter (where prior < day) as visits
-    from visit
+    select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
+      sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
+    from (
+      select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
+      a.second - coalesce(b.second, 0) as second, a.step_second, a.visits
+      from span
+      cross join lateral (
+        select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
+        from loyalty.day_visit
+        where tenant_id = $1
+        and location_id = $15
+        and day = span.day
+        and prior < span.since
+      ) b
+      cross join lateral (
+        select sum(customers) filter (where prior = 'infinity') as visits, sum(second) filter (where prior = 'infinity') as second,
+        sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
+        from loyalty.day_visit
+        where tenant_id = $1
+        and location_id = $15
+        and day = span.day
+        and prior >= span.step
+      ) a
+      where span.visits_kept
+      and span.hour is null
+      union all
+      select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
+      sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
+      sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
+      from (
+        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
+        from span
+        join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
+        cross join lateral (
+          select sum(n.customers) as customers, sum(n.second) as second
+          from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+        ) h
+        where span.visits_kept
+        and span.hour is not null
+        and h.customers > 0
+        union all
+        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+        from span
+        cross join lateral (
+          select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+          from (
+            select v.customer_id, v.first_id, p.id as prior_id
+            from (
+              select customer_id, min(id::text collate "C")::uuid as first_id
+              from loyalty.transaction
+              where tenant_id = $1
+              and id >= span.first_id
+              and id < span.next_id
+              and status = 'completed'
+              and $15::bigint in (0, location_id)
+              group by customer_id
+            ) v
+            left join lateral (
+              select id
+              from loyalty.transaction
+              where tenant_id = $1
+              and customer_id = v.customer_id
+              and id < span.first_id
+              and status = 'completed'
+              and $15 in (0, location_id)
+              order by id desc
+              limit 1
+            ) p on true
+          ) v
+          cross join lateral (
+            select id
+            from loyalty.transaction
+            where tenant_id = $1
+            and customer_id = v.customer_id
+            and status = 'completed'
+            and $15 in (0, location_id)
+            order by id
+            limit 1
+          ) f
+          group by 1
+        ) c
+        where not span.visits_kept
+      ) visit
+      group by part, period, bucket
+    ) came
     group by part, period, bucket
   )
   select part, null::bigint as period, null::bigint as bucket,
@@ -2406,13 +2423,13 @@ prepare lapsedSQL as
   ), visit as materialized (
     select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
     from span
-    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
     where span.visits_kept
       and span.hour is null
     union all
-    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, d.prior, h.customers, h.second
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
     from span
-    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
     cross join lateral (
       select sum(n.customers) as customers, sum(n.second) as second
       from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
