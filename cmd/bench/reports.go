@@ -81,7 +81,11 @@ func (s span) query(now time.Time) url.Values {
 	return url.Values{"from": {today.AddDate(0, 0, 1-s.days).Format(time.DateOnly)}, "to": {today.Format(time.DateOnly)}}
 }
 
-// measureReports measures what people and programs ask about the sales of a business with many of them.
+// hourOfSales is how many sales a business like that for reports has in an hour: so many aren't counted yet when a report asks.
+const hourOfSales = 1_000
+
+// measureReports measures what people and programs ask about the sales of a business with many of them: first how its days are counted
+// after an upgrade, then reports with the sales of an hour that aren't counted, then tills while days are counted anew.
 func (b *bench) measureReports(ctx context.Context) {
 	d := b.createReportedBusiness(ctx)
 	var sales, month int
@@ -90,8 +94,16 @@ func (b *bench) measureReports(ctx context.Context) {
 		from loyalty.transaction
 		where tenant_id = $1`, d.ID).Scan(&sales, &month))
 	title := fmt.Sprintf("%d customers, %d sales, %d in 30 days", d.customers, sales, month)
-	b.measureDays(ctx, d)
+	days := b.openDays(ctx, d)
+	defer days.close()
+	printTable("days", []result{b.once(ctx, days.all(ctx))})
+	days.finish(ctx)
+	sample.Must(b.load(ctx, scenario{name: "an hour of sales", workers: 4, times: hourOfSales, request: func() *fasthttp.Request { return b.record(d) }}))
 	b.measure(ctx, title, b.reportRows(ctx, d)...)
+	tills := b.tills(d)
+	results := []result{b.once(ctx, tills)}
+	tills.name, tills.lasts = "sales while days are counted", 3*b.lasts
+	printTable("tills", append(results, b.together(ctx, tills, days.anew(ctx, tills.lasts))...))
 }
 
 // createReportedBusiness creates the business while nothing else uses the tables, because it makes indexes anew.
@@ -103,7 +115,7 @@ func (b *bench) createReportedBusiness(ctx context.Context) *business {
 	progress("creating about %d sales of them", b.rows)
 	b.product.stop()
 	sample.Must(0, fillReports(ctx, b.admin, made.ID, made.TransactionTypeID, made.StampsTransactionTypeID, customers))
-	b.exec(ctx, "insert into loyalty.queue_pause values ($1, 'bench', now())", job.Upkeep) // measureDays counts its days
+	b.exec(ctx, "insert into loyalty.queue_pause values ($1, 'bench', now())", job.Upkeep) // countedDays counts its days
 	b.settle(ctx)
 	b.product.start(ctx)
 	return made
@@ -174,34 +186,56 @@ func (b *bench) tills(d *business) scenario {
 	return scenario{name: "sales", rate: 100, request: func() *fasthttp.Request { return b.record(d) }, goals: []goal{{figure: p95, most: tillLimit}}}
 }
 
-// measureDays measures how the job counts days after an upgrade: some while tills go on, then all others.
-func (b *bench) measureDays(ctx context.Context, d *business) {
+// countedDays are the days of a business, as the job counts them.
+type countedDays struct {
+	*bench
+	in   *db.DB
+	days *daily.Service
+	by   core.Actor
+}
+
+func (b *bench) openDays(ctx context.Context, d *business) *countedDays {
 	in := sample.Must(db.Open(ctx, b.databaseURL, db.Options{}))
-	defer in.Close()
 	days := daily.NewService(in, sample.Must(job.New(in, slog.New(slog.DiscardHandler))))
-	by := core.Job(sample.Must(db.FindTenant(ctx, in, d.ID)), "days")
-	more := true
-	count := scenario{name: "a day counted", workers: 1, lasts: 3 * b.lasts, atLeast: 1, rests: jobRest, goals: []goal{{figure: slowest, most: dayLimit}}}
-	count.do = func(ctx context.Context, _ *server) (status int, err error) {
-		more, err = days.CountNext(ctx, by)
-		return fasthttp.StatusOK, err
+	return &countedDays{bench: b, in: in, days: days, by: core.Job(sample.Must(db.FindTenant(ctx, in, d.ID)), "days")}
+}
+
+func (c *countedDays) close() { c.in.Close() }
+
+// count is the scenario of a day that is counted.
+func (c *countedDays) count(name string) scenario {
+	return scenario{
+		name: name, workers: 1, rests: jobRest, goals: []goal{{figure: slowest, most: dayLimit}},
+		do: func(ctx context.Context, _ *server) (int, error) {
+			_, err := c.days.CountNext(ctx, c.by)
+			return fasthttp.StatusOK, err
+		},
 	}
-	tills := b.tills(d)
-	results := []result{b.once(ctx, tills)}
-	began := time.Now()
-	tills.name, tills.lasts = "sales while days are counted", count.lasts
-	results = append(results, b.together(ctx, tills, count)...)
-	var left int
-	sample.Must(0, b.admin.QueryRow(ctx, leftSQL, d.ID).Scan(&left))
-	if left > 0 {
-		count.name, count.times = "a day counted, without sales", left
-		results = append(results, b.once(ctx, count))
+}
+
+// all counts all days.
+func (c *countedDays) all(ctx context.Context) scenario {
+	count := c.count("a day counted")
+	sample.Must(count.do(ctx, nil)) // from which day on
+	sample.Must(0, c.admin.QueryRow(ctx, leftSQL, c.by.Tenant.ID).Scan(&count.times))
+	return count
+}
+
+// finish counts what is left.
+func (c *countedDays) finish(ctx context.Context) {
+	for sample.Must(c.days.CountNext(ctx, c.by)) {
 	}
-	for more {
-		sample.Must(count.do(ctx, nil))
-	}
-	printTable("days", results)
-	fmt.Printf("all days counted in %s\n", time.Since(began).Round(time.Second))
+}
+
+// anew counts days anew for a while, the latest first.
+func (c *countedDays) anew(ctx context.Context, lasts time.Duration) scenario {
+	count := c.count("a day counted anew")
+	count.lasts, count.atLeast = lasts, 1
+	c.exec(ctx, `
+		insert into loyalty.day_mark (tenant_id, at, id, visits)
+		select $1, at, gen_random_uuid(), true
+		from generate_series(now() - interval '1 year', now() - interval '2 days', interval '1 day') at`, c.by.Tenant.ID)
+	return count
 }
 
 const leftSQL = `
