@@ -45,17 +45,24 @@ type business struct {
 // createBusiness creates a sandbox's business and fills it.
 func (b *bench) createBusiness(ctx context.Context, customers, sales int) *business {
 	progress("creating %d customers and %d sales", customers, sales)
+	made := b.createSandbox(ctx, customers)
+	made.step = 2 * max(1, customers/200_000)
+	made.buyers = customers / made.step
+	b.exec(ctx, "select bench.fill($1, $2, $3, $4, $5)", made.ID, made.TransactionTypeID, customers, made.step, sales)
+	b.settle(ctx)
+	return made
+}
+
+// createSandbox creates a sandbox's business, in which points don't end and there are no levels. The customers are not added yet.
+func (b *bench) createSandbox(ctx context.Context, customers int) *business {
 	out := filepath.Join(b.dir, "sandbox.json")
 	b.product.run(ctx, "sandbox", "--out", out)
 	var file sandbox.File
 	sample.Must(0, json.Unmarshal(sample.Must(os.ReadFile(out)), &file))
-	step := 2 * max(1, customers/200_000)
-	made := &business{Tenant: file.Tenants[0], customers: customers, buyers: customers / step, step: step}
+	made := &business{Tenant: file.Tenants[0], customers: customers}
 	b.letPointsEnd(ctx, made, 0)
 	b.exec(ctx, "delete from loyalty.level_programme where tenant_id = $1", made.ID) // its levels are those of the sandbox
 	b.exec(ctx, "update loyalty.tenant set earning_version = earning_version + 1 where id = $1", made.ID)
-	b.exec(ctx, "select bench.fill($1, $2, $3, $4, $5)", made.ID, made.TransactionTypeID, customers, step, sales)
-	b.settle(ctx)
 	return made
 }
 

@@ -61,14 +61,18 @@ create function bench.sales(sales bigint, buyers bigint, step bigint)
 	) sale
 $$;
 
--- Fills a business: customers who came over three years, with names put together from parts of
--- which the first are more common, phone numbers written in two ways and, for seven in ten, an
--- e-mail address, one in 50 inactive; sales to every step-th of them (step is even, so these are
--- active), and one sale in a hundred besides that was voided; 1,000 people who may forget their passwords; eight coupons, of which the first has 100,000 vouchers. It writes past every check.
-create function bench.fill(tenant bigint, type bigint, customers bigint, step bigint, sales bigint) returns void
-	language plpgsql set session_replication_role = replica as $$
+-- When the n-th of a business's customers was added, who came one after another: as many in each month, or with a bend below 1 more of
+-- them in the first ones.
+create function bench.joined(n bigint, customers bigint, over_time interval, bend float8) returns timestamptz
+	language sql stable as $$
+	select date_trunc('milliseconds', now() - over_time * ((customers - n) / customers::float8) ^ bend)
+$$;
+
+-- Adds customers, with names put together from parts of which the first are more common, phone numbers
+-- written in two ways and, for seven in ten, an e-mail address, one in 50 inactive. They have no accounts yet.
+create function bench.add_customers(tenant bigint, customers bigint, over_time interval, bend float8) returns void
+	language plpgsql as $$
 declare
-	buyers constant bigint := customers / step;
 	first_names constant text[] := array(
 		select head || tail
 		from unnest(string_to_array('Ann Mar Kar El Em Jo Lin Al Mal San Sof Ast Is Ev Nor Ros Til Vil Wil Ul Yl Ag Bir Dag Eb Fel Fri Gun Han Ing Jen Ker Lov Max Nat Ot Per Ron Sim Tor Åsl Öst', ' ')) with ordinality h (head, h),
@@ -79,8 +83,6 @@ declare
 		from unnest(string_to_array('Lind Berg Sand Ek Norr Söder Väster Öster Sjö Ström Holm Hag Lund Dal Gran Björk Alm Asp Hell Hed Ny Ros Stål Silver Gyllen Fors Ål Åker Äng Kvarn Sten Land Mo Bok Löf Palm Vik Wall Wester Zetter', ' ')) with ordinality h (head, h),
 			unnest(string_to_array('qvist ström berg gren holm man mark lund dahl stedt borg vall blad fors feldt sten ell in én bäck bom ros hag', ' ')) with ordinality t (tail, t)
 		order by h, t);
-	vouchers constant bigint := 100000;
-	places bigint[];
 begin
 	update loyalty.tenant t set timezone = 'Europe/Stockholm', country = 'SE' where t.id = tenant;
 
@@ -90,7 +92,7 @@ begin
 		case when n % 50 = 0 then 'inactive' else 'active' end, at, at
 	from generate_series(1, customers) n
 	cross join lateral (
-		select date_trunc('milliseconds', now() - (customers - n) * (interval '3 years' / customers)) as at,
+		select bench.joined(n, customers, over_time, bend) as at,
 			first_names[1 + floor(cardinality(first_names) * ((hashint8extended(n, 1) & 1048575) / 1048576.0) ^ 2)::int] as first_name,
 			last_names[1 + floor(cardinality(last_names) * ((hashint8extended(n, 2) & 1048575) / 1048576.0) ^ 2)::int] as last_name,
 			substr(bench.phone(n), 4) as number
@@ -103,6 +105,20 @@ begin
 		select case when n % 10 < 7 then translate(lower(first_name || '.' || last_name), 'åäöøé', 'aaooe') || n % 9973 || '.' || n / 9973
 			|| (array['@example.com', '@example.org', '@example.net', '@example.com'])[1 + n % 4] end as email
 	) address;
+end
+$$;
+
+-- Fills a business: customers who came over three years; sales to every step-th of them (step is even, so these are
+-- active), and one sale in a hundred besides that was voided; 1,000 people who may forget their passwords; eight coupons, of which the first has 100,000 vouchers. It writes past every check.
+create function bench.fill(tenant bigint, type bigint, customers bigint, step bigint, sales bigint) returns void
+	language plpgsql as $$
+declare
+	buyers constant bigint := customers / step;
+	vouchers constant bigint := 100000;
+	places bigint[];
+begin
+	perform set_config('session_replication_role', 'replica', true);
+	perform bench.add_customers(tenant, customers, interval '3 years', 1);
 
 	insert into loyalty.account (tenant_id, customer_id, points, entries, visits, spent_cents)
 	select tenant, bench.customer(n), coalesce(points, 0), coalesce(entries, 0), coalesce(entries, 0), coalesce(points, 0) * 100

@@ -27,6 +27,9 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	used, start := b.processorTime(on), time.Now()
 	// At first, connections are opened, statements prepared and plans chosen.
 	warm := start.Add(lasts / 10)
+	if s.atLeast > 0 {
+		warm = start
+	}
 	var sent, done atomic.Int64
 	r := result{scenario: s, statuses: map[int]int{}}
 	var latencies []time.Duration
@@ -39,7 +42,7 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 			if s.rate > 0 {
 				due = start.Add(time.Duration(n) * time.Second / time.Duration(s.rate))
 			}
-			if s.times > 0 && n >= int64(s.times) || s.times == 0 && due.Sub(start) >= lasts {
+			if s.times > 0 && n >= int64(s.times) || s.times == 0 && n >= int64(s.atLeast) && due.Sub(start) >= lasts {
 				return nil
 			}
 			// A request that no worker could send in time is measured from when it was due.
@@ -56,12 +59,16 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 				status = 0
 			}
 			done.Add(1)
-			if took := time.Since(due); !due.Before(warm) {
+			took := time.Since(due)
+			if !due.Before(warm) {
 				mu.Lock()
 				latencies = append(latencies, took)
 				r.figures[received] += float64(len(response.Body()))
 				r.statuses[status]++
 				mu.Unlock()
+			}
+			if s.rests != nil {
+				time.Sleep(s.rests(took))
 			}
 		}
 		return nil

@@ -30,6 +30,7 @@ type bench struct {
 	customers   int
 	large       int
 	sales       int
+	rows        int // sales of the business for reports
 	connections int
 	lasts       time.Duration // of each measurement
 	against     string        // an earlier build; "": none
@@ -53,30 +54,32 @@ type bench struct {
 type part struct {
 	name    string
 	measure func(*bench, context.Context)
+	alone   bool // it is measured only by its name
 }
 
 // parts are measured in this order: those that write most come last.
 var parts = []part{
-	{"walkin", (*bench).measureWalkIn},
-	{"throughput", (*bench).measureThroughput},
-	{"nodes", (*bench).measureNodes},
-	{"neighbours", (*bench).measureNeighbours},
-	{"panel", (*bench).measurePanel},
-	{"sync", (*bench).measureSync},
-	{"month", (*bench).measureMonth},
-	{"send", (*bench).measureSend},
+	{name: "walkin", measure: (*bench).measureWalkIn},
+	{name: "throughput", measure: (*bench).measureThroughput},
+	{name: "nodes", measure: (*bench).measureNodes},
+	{name: "neighbours", measure: (*bench).measureNeighbours},
+	{name: "panel", measure: (*bench).measurePanel},
+	{name: "sync", measure: (*bench).measureSync},
+	{name: "send", measure: (*bench).measureSend},
+	{name: "reports", measure: (*bench).measureReports, alone: true}, // it needs 13 GB
 }
 
 func main() {
 	b := &bench{}
 	flag.IntVar(&b.customers, "customers", 100_000, "customers of the business for API requests")
-	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business, for panel, sync, month and send")
+	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business, for panel, sync and send")
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
+	flag.IntVar(&b.rows, "rows", 10_000_000, "sales of the business for reports, about, over two years")
 	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
 	seconds := flag.Int("seconds", 10, "duration of each measurement")
 	flag.StringVar(&b.against, "against", "", "an earlier build of the product, for throughput")
 	flag.StringVar(&b.distributed, "distributed", "", "a superuser's URL of a coordinator of Citus without businesses, on this machine, for nodes")
-	only := flag.String("only", "", "a part (walkin, throughput, nodes, neighbours, panel, sync, month, send) or a row of its table (throughput/record 32)")
+	only := flag.String("only", "", "a part (walkin, throughput, nodes, neighbours, panel, sync, send, reports) or a row of its table (throughput/record 32)")
 	flag.Parse()
 	b.lasts = time.Duration(*seconds) * time.Second
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -128,7 +131,7 @@ func (b *bench) measureParts(ctx context.Context, only string) {
 	b.prepare(ctx)
 	b.product.start(ctx)
 	for _, p := range parts {
-		if only == "" || only == p.name {
+		if only == p.name || only == "" && !p.alone {
 			p.measure(b, ctx)
 		}
 	}

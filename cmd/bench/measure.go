@@ -28,8 +28,11 @@ type scenario struct {
 	rate    int           // requests a second; 0: each worker sends the next after a response
 	workers int           // without a rate; 0: one for each connection
 	times   int           // number of requests; 0: as many as the time allows
+	atLeast int           // this many even if they take longer; all of them count
 	lasts   time.Duration // 0: the duration of each measurement
 	status  []int         // accepted statuses; nil: any below 400
+
+	rests func(took time.Duration) time.Duration // of a worker after each request; nil: none
 	// Of a flood: requests that fail or have another status don't end the run. They count as status 0.
 	tolerant bool
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -57,10 +59,48 @@ func testCharts(t *testing.T, c cafe) {
 	// A location, a comparison and the table work without scripts.
 	p.DisableScripts()
 	p.Open("/admin/reports/locations")
-	p.Click("tbody a")
+	p.Click(`tbody a[href^="/admin/reports?"]`)
 	p.WaitFor(".figure-strip")
 	p.Click("#spend summary")
 	if rows := p.Text("#spend tbody"); !strings.Contains(rows, "€") {
 		t.Errorf("without scripts the table is %q", rows)
+	}
+}
+
+// "A chart that doesn't move while it loads (layout shift 0)": nothing moves on a page with figures, even if its scripts
+// and its font arrive after it was seen. Nor does it when sales are added to the activity.
+func testLayoutShifts(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Owner)
+	p.HoldBack("*/vendor/*.js", "*/js/chart.*", "*/js/panel.*", "*/js/search.*", "*.woff2") // all but what the head waits for
+	for _, width := range []int64{1440, 390} {
+		p.Emulate(width, 900, false)
+		for path, chart := range map[string]string{
+			"/admin":                            "#points[data-drawn]",
+			"/admin?period=this-year":           "#points[data-drawn]",
+			"/admin?period=90-days":             "[aria-labelledby=top-title] tbody a",
+			"/admin/reports":                    "#spend[data-drawn]",
+			"/admin/reports/customers":          "tbody tr",
+			"/admin/reports/points":             "#earned[data-drawn]",
+			"/admin/reports/points?unit=stamps": "#balance[data-drawn]",
+			"/admin/settings/tokens/{token}":    "#requests[data-drawn]",
+		} {
+			p.Open(c.records.Replace(path))
+			p.WaitFor(chart)
+			for _, moved := range p.LayoutShifts() {
+				t.Errorf("%s at %d px: %s", path, width, moved)
+			}
+		}
+		p.Open("/admin")
+		p.WaitFor("#points[data-drawn]")
+		sale := fmt.Sprintf("%d", 70_000+width)
+		till := c.demoTill(t)
+		c.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", c.token,
+			`{"customer_ulid":"`+till.customer+`","transaction_type_id":`+till.typeID+`,"spend_amount_cents":`+sale+`}`)
+		browsertest.Run(p, chromedp.Evaluate[chromedp.Void](`htmx.trigger("#activity", "wake")`))
+		p.WaitForText("#activity li", sale[:3]+"."+sale[3:])
+		for _, moved := range p.LayoutShifts() {
+			t.Errorf("the activity at %d px: %s", width, moved)
+		}
 	}
 }

@@ -277,7 +277,7 @@ var ofThePlatform = audit.PlatformActions()
 func TestEveryActionIsKnown(t *testing.T) {
 	t.Parallel()
 	known := audit.Actions(core.System(core.Tenant{}, "test"))
-	looksLikeOne := regexp.MustCompile(`^"[a-z_]+\.[a-z_]+"$`)
+	looksLikeOne := regexp.MustCompile(`^"[a-z_]{2,}\.[a-z_]+"$`) // not a column: "t.id"
 	found := 0
 	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

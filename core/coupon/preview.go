@@ -66,12 +66,17 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, se
 		}
 		e := evaluation{Coupon: c.Coupon, Segment: send.Segment, SendAt: at, CustomerIDs: members}
 		p := Preview{Pending: c.Pending}
-		args := e.args(by.Tenant.TimeZone)
-		counts := []db.Reading{db.OneInto(&p.Counts, previews[send.Segment], args)}
+		args, preview, level := e.args(by.Tenant.TimeZone), previews[send.Segment], atLevel[send.Segment]
+		if send.Audience != "" { // as of now, since its customers are those of the instant at which the send is confirmed
+			delete(args, "customers")
+			maps.Copy(args, send.Audience.Args(tx.Now, by.Tenant.TimeZone))
+			preview, level = ofAudience(send.Audience, previewLapsedSQL, previewGroupSQL), ofAudience(send.Audience, levelOfLapsedSQL, levelOfGroupSQL)
+		}
+		counts := []db.Reading{db.OneInto(&p.Counts, preview, args)}
 		if c.MinLevelID != nil {
 			args = maps.Clone(args)
 			args["level"], args["today"] = *c.MinLevelID, core.DateOf(tx.Now, by.Tenant.TimeZone)
-			counts = append(counts, db.OneInto(&p.AtLevel, atLevel[send.Segment], args))
+			counts = append(counts, db.OneInto(&p.AtLevel, level, args))
 		}
 		if err := db.Together(ctx, tx, counts...); err != nil {
 			return Preview{}, err

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/usage"
 )
@@ -48,11 +50,12 @@ var (
 // Send describes a new send.
 type Send struct {
 	Segment   Segment
-	Customers []string   // ULIDs, of a manual segment
-	At        *time.Time // nil: now
-	Subject   *string    // of the e-mail; nil: the coupon's name
-	Message   *string    // above the voucher; nil: the coupon's description
-	FormKey   string     // of the form that confirms it: submitted twice, it is one send
+	Customers []string       // ULIDs, of a manual segment
+	Audience  daily.Audience // whose customers a manual segment has, instead of named ones; "": none
+	At        *time.Time     // nil: now
+	Subject   *string        // of the e-mail; nil: the coupon's name
+	Message   *string        // above the voucher; nil: the coupon's description
+	FormKey   string         // of the form that confirms it: submitted twice, it is one send
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -63,6 +66,7 @@ type Sending struct {
 	CouponID        core.ID
 	CouponName      string
 	Segment         Segment
+	Audience        *daily.Audience // of a manual segment: who was in it when the send was confirmed; nil: the customers were named
 	Status          SendStatus
 	Subject         string
 	Message         string
@@ -132,11 +136,17 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 		if err := c.sendable(checked.at); err != nil {
 			return Sending{}, err
 		}
-		made, err := db.One[Sending](ctx, tx, insertSendSQL, db.Args{
-			"id": core.NewID(tx.Now), "coupon": coupon, "segment": send.Segment, "customers": checked.members, "form_key": send.FormKey,
+		sql, args := insertSendSQL, db.Args{"customers": checked.members}
+		if send.Audience != "" {
+			sql, args = ofAudience(send.Audience, insertLapsedSendSQL, insertGroupSendSQL), send.Audience.Args(tx.Now, by.Tenant.TimeZone)
+			args["audience"] = send.Audience
+		}
+		maps.Copy(args, db.Args{
+			"id": core.NewID(tx.Now), "coupon": coupon, "segment": send.Segment, "form_key": send.FormKey,
 			"send_at": checked.at, "subject": checked.subject, "message": checked.message,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		})
+		made, err := db.One[Sending](ctx, tx, sql, args)
 		if errors.Is(err, core.ErrNotFound) {
 			return db.One[Sending](ctx, tx, findSendByFormSQL, db.Args{"form_key": send.FormKey})
 		}
@@ -148,6 +158,9 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 			return Sending{}, err
 		}
 		facts := map[string]any{"send": made.ID, "segment": send.Segment, "customers": len(checked.members)}
+		if send.Audience != "" {
+			facts["audience"] = send.Audience
+		}
 		if send.At != nil {
 			facts["send_at"] = checked.at
 		}
@@ -212,6 +225,12 @@ func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core
 	if s.Segment != Manual {
 		return nil, nil
 	}
+	if s.Audience != "" {
+		if !s.Audience.Known() {
+			check.Add("segment", core.InvalidChoice)
+		}
+		return nil, nil
+	}
 	if len(s.Customers) == 0 {
 		check.Add("customers", core.Required)
 		return nil, nil
@@ -232,6 +251,14 @@ func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core
 		check.Add("customers", core.Violation{Rule: "unknown_customer", Other: ulid})
 	}
 	return members, nil
+}
+
+// ofAudience chooses the statement of an audience.
+func ofAudience(a daily.Audience, lapsed, group string) string {
+	if a.Lapsed() > 0 {
+		return lapsed
+	}
+	return group
 }
 
 // parseIDs returns the ULIDs that can be read, sorted, each once, and the texts that can't.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 )
 
@@ -143,20 +144,36 @@ var countedList = db.NewList(withState+`
 
 // The columns of a send s.
 const sendColumns = `s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = s.coupon_id) as coupon_name,
-		s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+		s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
 		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure`
 
-const insertSendSQL = `
+// An audience has those who are in it when the send is stored, however many: they are named by the database.
+const (
+	insertSendSQL       = insertSend + `@customers, null` + ofForm
+	insertLapsedSendSQL = insertSend + ofAudienceNow + daily.HasLapsed + `), @audience` + ofForm
+	insertGroupSendSQL  = insertSend + ofAudienceNow + daily.InGroup + `), @audience` + ofForm
+
+	insertSend = `
 	with s as (
-		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, customer_ids, form_key, send_at, subject, message,
-			actor_kind, actor_id, actor_name, created_at)
-		values (@tenant_id, @id, @coupon, @segment, @customers, @form_key, @send_at, @subject, @message,
-			@actor_kind, @actor_id, @actor_name, @now)
+		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
+			actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
+		values (@tenant_id, @id, @coupon, @segment, @form_key, @send_at, @subject, @message,
+			@actor_kind, @actor_id, @actor_name, @now, `
+
+	ofAudienceNow = `array(
+			select c.id
+			from loyalty.customer c
+			where c.tenant_id = @tenant_id
+				and c.merged_into is null
+				and `
+
+	ofForm = `)
 		on conflict (tenant_id, form_key) do nothing
 		returning *
 	)
 	select ` + sendColumns + `
 	from s`
+)
 
 const selectSend = `
 	select ` + sendColumns + `
@@ -358,11 +375,15 @@ const (
 	previewLongStandingSQL   = withMembers + ofLongStanding + judged + countJudged
 	previewRecentPurchaseSQL = withMembers + ofRecentPurchase + judged + countJudged
 	previewManualSQL         = withMembers + ofManual + judged + countJudged
+	previewLapsedSQL         = withMembers + daily.HasLapsed + judged + countJudged
+	previewGroupSQL          = withMembers + daily.InGroup + judged + countJudged
 
 	levelOfAllSQL            = withMembers + ofAll + judged + countAtLevel
 	levelOfLongStandingSQL   = withMembers + ofLongStanding + judged + countAtLevel
 	levelOfRecentPurchaseSQL = withMembers + ofRecentPurchase + judged + countAtLevel
 	levelOfManualSQL         = withMembers + ofManual + judged + countAtLevel
+	levelOfLapsedSQL         = withMembers + daily.HasLapsed + judged + countAtLevel
+	levelOfGroupSQL          = withMembers + daily.InGroup + judged + countAtLevel
 
 	sendToAllSQL            = withMembers + ofAll + createVouchers
 	sendToLongStandingSQL   = withMembers + ofLongStanding + createVouchers

@@ -2,10 +2,12 @@ package coupon
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -92,7 +94,7 @@ func undo(ctx context.Context, tx *db.Tx, by core.Actor, ids []core.ID, restored
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if err := db.Queue(tx, lockCouponsSQL, db.Args{"ids": ids}); err != nil {
+	if err := errors.Join(db.Queue(tx, lockCouponsSQL, db.Args{"ids": ids}), daily.MarkVouchers(tx, ids)); err != nil {
 		return nil, err
 	}
 	undone, err := db.All[Undone](ctx, tx, undoSQL, db.Args{"ids": ids, "restored_at": restoredAt, "now": tx.Now})

@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
@@ -104,6 +105,11 @@ func (s *Service) RedeemWith(ctx context.Context, by core.Actor, id core.ID, sal
 		}
 		if err := found.admit(ctx, tx, by); err != nil {
 			return Voucher{}, err
+		}
+		if sale != nil {
+			if err := daily.MarkSale(tx, *sale); err != nil {
+				return Voucher{}, err
+			}
 		}
 		v, _, err := found.redeemIn(ctx, tx, by, sale)
 		return v, err

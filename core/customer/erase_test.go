@@ -471,10 +471,11 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Customers of a send are in its vouchers.
+	// A customer's year is counted from their sales.
 	// A PIN is deleted within an hour.
 	// Erasing blanks the names and values of an import's rows.
 	// Audit entries about sales, redemptions and vouchers have no other data about the customer.
-	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_key", "customer_tag", "ledger_entry", "level_change", "lot", "pin", "redemption", "transaction", "voucher"}
+	want := []string{"account", "audit_entry", "consent", "coupon_send", "customer_import_problem", "customer_key", "customer_tag", "customer_year", "ledger_entry", "level_change", "lot", "pin", "redemption", "transaction", "voucher"}
 	if diff := cmp.Diff(want, tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}

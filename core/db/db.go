@@ -162,6 +162,7 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 func sessionSettings(o Options) map[string]string {
 	timeout := cmp.Or(o.StatementTimeout, 10*time.Second)
 	return map[string]string{
+		"app.marks_days":                      "yes", // this build marks days that it changes (migration 0168)
 		"jit":                                 "off", // compiling costs a report more than it saves
 		"max_parallel_workers_per_gather":     "0",   // a report of one tenant would take the cores that others' sales need
 		"statement_timeout":                   strconv.FormatInt(timeout.Milliseconds(), 10),

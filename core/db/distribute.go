@@ -27,11 +27,11 @@ const undistributedSQL = `
 	from pg_class c
 	where c.relnamespace = 'loyalty'::regnamespace
 		and c.relkind = 'r'
-		and (c.relname in ('plan', 'tenant', 'programme', 'level_programme', 'idempotency')
+		and (c.relname in ('plan', 'tenant', 'programme', 'level_programme', 'days_counted', 'idempotency')
 			or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
 		and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look', 'logo_drawing')
 		and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
-	order by array_position(array['plan', 'tenant', 'programme', 'level_programme', 'customer'], c.relname::text), c.relname`
+	order by array_position(array['plan', 'tenant', 'programme', 'level_programme', 'days_counted', 'customer'], c.relname::text), c.relname`
 
 // The foreign keys of these tables and to them, and whether they can be kept: the coordinator's own
 // tables can't be referred to from a node, nor refer to one.
@@ -80,6 +80,12 @@ var tablesSQL = []string{
 	`drop trigger count_sale on loyalty.transaction`,
 	`drop trigger discount_sale on loyalty.transaction`,
 	`drop trigger if exists take_lots on loyalty.ledger_entry`,
+	`drop trigger if exists mark_visits on loyalty.transaction`,
+	`drop trigger if exists mark_refund on loyalty.transaction`,
+	`drop trigger if exists mark_day on loyalty.redemption`,
+	`drop trigger if exists mark_day on loyalty.voucher`,
+	`drop trigger if exists mark_sale on loyalty.voucher`,
+	`drop trigger if exists mark_day on loyalty.customer`,
 	`drop trigger give_platform on loyalty.idempotency`,
 	`alter table loyalty.idempotency drop constraint idempotency_pkey`,
 	`alter table loyalty.idempotency add primary key (tenant_id, caller, key)`,
@@ -172,7 +178,7 @@ func distribute(ctx context.Context, tx pgx.Tx) (names []string, err error) {
 
 func createDistributed(table string) string {
 	switch table {
-	case "loyalty.plan", "loyalty.tenant", "loyalty.programme", "loyalty.level_programme":
+	case "loyalty.plan", "loyalty.tenant", "loyalty.programme", "loyalty.level_programme", "loyalty.days_counted":
 		return fmt.Sprintf("select create_reference_table('%s')", table)
 	case "loyalty.customer":
 		return fmt.Sprintf("select create_distributed_table('%s', 'tenant_id')", table)

@@ -124,6 +124,13 @@ func DB(t testing.TB) *db.DB {
 	return shared.main
 }
 
+// IsShared tells whether d is the database of this test binary, in which other tests make businesses of their own.
+func IsShared(d *db.DB) bool {
+	shared.Lock()
+	defer shared.Unlock()
+	return shared.main != nil && shared.main.OwnerURL() == d.OwnerURL()
+}
+
 // OwnURL creates a database for one test, for tests of global tables or damage, and returns its owner's URL.
 func OwnURL(t testing.TB) string {
 	t.Helper()

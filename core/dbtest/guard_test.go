@@ -52,6 +52,7 @@ var globalTables = map[string]rights{
 	"tenant_usage":         {ownRows, ""},
 	"programme":            {ownRows, "insert update"},
 	"level_programme":      {ownRows, "insert update"},
+	"days_counted":         {ownRows, "insert update"},
 	"staff":                {ownRows, "insert update delete"},
 	"token":                {ownRows, "insert update delete"},
 	"token_request":        {ownRows, "insert update delete"},

@@ -184,16 +184,6 @@ func (c *cafe) sortOut(v *visit, days int) {
 	}
 }
 
-// itemsWithin returns items of which a discount was taken off, the last ones first.
-func itemsWithin(items []award.Item, cents int64) (left []award.Item) {
-	for _, i := range items {
-		i.AmountCents = min(i.AmountCents, cents)
-		cents -= i.AmountCents
-		left = append(left, i)
-	}
-	return left
-}
-
 // weekOfOffice is how often the offices order.
 const weekOfOffice = 7
 

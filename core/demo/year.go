@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sample"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
 )
 
 // simulate simulates the year until now, from the evening before it.
@@ -149,29 +150,46 @@ func (c *cafe) serve(ctx context.Context, v visit) {
 		sample.Must(core.Result(c.services.At(voided).Transactions.Void(ctx, c.people[manager], sold.ID, new("Wrong amount"), nil)))
 		v.at = c.after(voided, 15, 60)
 	}
-	use := c.voucherFor(&v)
-	sold := c.sell(ctx, v)
+	var sold transaction.Transaction
+	if use := c.voucherFor(v); use != nil {
+		v.at = c.after(v.at, 5, 20)
+		sold = c.checkOut(ctx, v, use)
+	} else {
+		sold = c.sell(ctx, v)
+	}
 	v.has[sold.RuleType] += sold.Award()
 	v.bought = v.at
-	if use != nil {
-		c.redeem(ctx, v, use)
-	}
 	if v.source == transaction.POS {
 		c.exchange(ctx, v)
 	}
 }
 
 func (c *cafe) sell(ctx context.Context, v visit) transaction.Transaction {
-	c.receipts++
-	return sample.Must(core.Result(c.services.At(v.at).Transactions.Record(ctx, c.people[v.by], transaction.Sale{
-		CustomerID: v.id, TransactionTypeID: c.types[v.kind].ID, SpendAmountCents: v.cents,
-		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Items: v.items, Source: v.source, LocationID: c.locations[v.by],
-	}, nil, nil)))
+	return sample.Must(core.Result(c.services.At(v.at).Transactions.Record(ctx, c.people[v.by], c.saleOf(v), nil, nil)))
 }
 
-// voucherFor returns the voucher that a guest uses with a sale at the till, or nil, and reduces the amount by its
-// benefit.
-func (c *cafe) voucherFor(v *visit) *voucher {
+// checkOut records a sale at the till with a voucher, whose discount comes off and whose reward is handed over.
+func (c *cafe) checkOut(ctx context.Context, v visit, use *voucher) transaction.Transaction {
+	sold := c.saleOf(v)
+	receipt := sample.Must(core.Result(c.services.At(v.at).Walkins.Complete(ctx, c.people[v.by], "demo", walkin.Sale{
+		CustomerID: v.id, LocationID: c.locations[v.by], Sold: &sold, Vouchers: []core.ID{use.id},
+	}, nil, nil)))
+	use.wanted = false
+	use.made.RedemptionsCount++
+	return *receipt.Sale
+}
+
+// saleOf is a visit's sale, with its receipt.
+func (c *cafe) saleOf(v visit) transaction.Sale {
+	c.receipts++
+	return transaction.Sale{
+		CustomerID: v.id, TransactionTypeID: c.types[v.kind].ID, SpendAmountCents: v.cents,
+		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Items: v.items, Source: v.source, LocationID: c.locations[v.by],
+	}
+}
+
+// voucherFor returns the voucher that a guest uses with a sale at the till, or nil.
+func (c *cafe) voucherFor(v visit) *voucher {
 	at := v.at.Add(20 * time.Second)
 	i := slices.IndexFunc(v.vouchers, func(held *voucher) bool {
 		isLeft := held.made.Active && (held.MaxRedemptions == nil || held.made.RedemptionsCount+held.Kept < *held.MaxRedemptions)
@@ -180,26 +198,7 @@ func (c *cafe) voucherFor(v *visit) *voucher {
 	if v.source != transaction.POS || i < 0 {
 		return nil
 	}
-	switch b := v.vouchers[i].made.Benefit; b.BenefitType {
-	case coupon.Percent:
-		v.cents -= v.cents * *b.BenefitValue / 100
-	case coupon.Amount:
-		v.cents -= *b.BenefitValue
-	case coupon.Points, coupon.Stamps, coupon.Reward:
-	}
-	v.items = itemsWithin(v.items, v.cents)
 	return v.vouchers[i]
-}
-
-// redeem redeems a voucher and fulfils its reward.
-func (c *cafe) redeem(ctx context.Context, v visit, use *voucher) {
-	at := c.after(v.at, 5, 20)
-	redeemed := sample.Must(core.Result(c.services.At(at).Coupons.Redeem(ctx, c.people[v.by], use.id, nil)))
-	use.wanted = false
-	use.made.RedemptionsCount++
-	if redeemed.RedemptionID != nil {
-		c.fulfil(ctx, v, *redeemed.RedemptionID, c.after(at, 40, 200))
-	}
 }
 
 // exchange redeems a reward if the guest wants one that they can afford.

@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/shoptest"
 )
@@ -15,7 +16,7 @@ import (
 // withLevels is an office on 6 March 2026 with levels: Member, Silver from 100 points and Gold from 500 in a calendar year, with its drops.
 func withLevels(t *testing.T) (o office, ids []int64) {
 	t.Helper()
-	o = newOffice(t)
+	o = officeIn(t, dbtest.OwnDB(t))
 	o.Shop = o.At(time.Date(2026, time.March, 5, 23, 30, 0, 0, time.UTC)) // in Stockholm, the 6th
 	o.imports = o.Imports
 	ids = o.Levels(award.LevelRules{Basis: award.ByPoints, Period: award.ByYear, Drops: true},

@@ -6,13 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/importing"
 )
 
 // An import reads external IDs, and finds customers and rows that repeat one. Existing customers stay as they are.
 func TestImportOfExternalIDs(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := officeIn(t, dbtest.OwnDB(t))
 	known := o.made("070 174 06 05", nil)
 	i := o.uploaded(lines(
 		"Name;Phone;External ID",

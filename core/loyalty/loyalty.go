@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/change"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/importing"
@@ -47,6 +48,7 @@ type Services struct {
 	Checks        *verify.Service
 	Coupons       *coupon.Service
 	Customers     *customer.Service
+	Days          *daily.Service
 	Deprecations  *deprecation.Service
 	Imports       *importing.Service
 	Levels        *level.Service
@@ -116,6 +118,7 @@ func New(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, o Options) *Se
 		Checks:        verify.NewService(d, jobs, o.Log),
 		Coupons:       coupon.NewService(d, jobs, mails, links, o.Log),
 		Customers:     customer.NewService(d),
+		Days:          daily.NewService(d, jobs),
 		Deprecations:  deprecation.NewService(d, jobs, mails, o.Log),
 		Imports:       importing.NewService(d, jobs),
 		Levels:        level.NewService(d, jobs),
@@ -165,5 +168,6 @@ func (s *Services) At(instant time.Time) *Services {
 	then.Rewards = reward.NewService(d)
 	then.Tenants = tenant.NewService(d, s.mails)
 	then.Transactions = s.Transactions.At(instant)
+	then.Walkins = s.Walkins.At(instant)
 	return &then
 }

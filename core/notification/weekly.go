@@ -20,14 +20,22 @@ type Mails interface {
 	Weekly(to string, e WeeklyEmail) mail.Email
 }
 
-// WeeklyEmail tells a person about last week and what needs attention.
+// WeeklyEmail tells a person about last week and what needs attention; the first one of a month also about the month
+// before.
 type WeeklyEmail struct {
 	Tenant        core.Tenant
 	Person        string
 	From, To      time.Time // days of last week, as midnights in UTC
 	Week, Before  report.Figures
+	Month         *Month         // nil: it isn't the first one of a month
 	Notifications []Notification // that the person hasn't dismissed
 	Unsubscribe   string         // the token of the link that turns the e-mail off
+}
+
+// Month is the figures of a calendar month beside those of the month before.
+type Month struct {
+	First           time.Time // its first day, as midnight in UTC
+	Figures, Before report.Figures
 }
 
 // Weekly sends the weekly e-mail: on Mondays at 08:00 in the time zone of each business.
@@ -104,10 +112,13 @@ func (w *Weekly) Mail(ctx context.Context, m WeeklyMail) error {
 	by := core.Job(t, "weekly e-mail")
 	email := WeeklyEmail{Tenant: t, From: m.Week.AddDate(0, 0, -7), To: m.Week.AddDate(0, 0, -1)}
 	// Counted before the transaction, which would hold a connection meanwhile.
-	if email.Week, err = w.figures(ctx, by, email.From); err != nil {
+	if email.Week, err = w.figures(ctx, by, email.From, email.To); err != nil {
 		return err
 	}
-	if email.Before, err = w.figures(ctx, by, email.From.AddDate(0, 0, -7)); err != nil {
+	if email.Before, err = w.figures(ctx, by, email.From.AddDate(0, 0, -7), email.To.AddDate(0, 0, -7)); err != nil {
+		return err
+	}
+	if email.Month, err = w.month(ctx, by, m.Week); err != nil {
 		return err
 	}
 	return db.Run(ctx, w.db.Tenant(by), func(tx *db.Tx) error {
@@ -121,11 +132,30 @@ func (w *Weekly) Mail(ctx context.Context, m WeeklyMail) error {
 	})
 }
 
-// figures counts a week from a Monday.
-func (w *Weekly) figures(ctx context.Context, by core.Actor, monday time.Time) (report.Figures, error) {
-	sunday := monday.AddDate(0, 0, 6)
-	s, err := w.reports.Summary(ctx, by, report.Range{From: &monday, To: &sunday})
+// month counts the month before the first Monday of a month. Other Mondays have none.
+func (w *Weekly) month(ctx context.Context, by core.Actor, monday time.Time) (*Month, error) {
+	const week = 7
+	if monday.Day() > week {
+		return nil, nil //nolint:nilnil // as Month says
+	}
+	next := monday.AddDate(0, 0, 1-monday.Day())
+	m := Month{First: next.AddDate(0, -1, 0)}
+	var err error
+	if m.Figures, err = w.figures(ctx, by, m.First, next.AddDate(0, 0, -1)); err != nil {
+		return nil, err
+	}
+	m.Before, err = w.figures(ctx, by, m.First.AddDate(0, -1, 0), m.First.AddDate(0, 0, -1))
+	return &m, err
+}
+
+func (w *Weekly) figures(ctx context.Context, by core.Actor, from, to time.Time) (report.Figures, error) {
+	s, err := w.reports.Summary(ctx, by, report.Range{From: &from, To: &to})
 	return s.Figures, err
+}
+
+// isQuiet reports whether the figures say nothing.
+func (e WeeklyEmail) isQuiet() bool {
+	return e.Week.IsQuiet() && (e.Month == nil || e.Month.Figures.IsQuiet())
 }
 
 // reader is a person who gets the e-mail.
@@ -151,7 +181,7 @@ func (w *Weekly) mailPeople(ctx context.Context, tx *db.Tx, email WeeklyEmail) e
 	}
 	for _, r := range readers {
 		email.Person, email.Notifications = r.Name, notDismissed(open, r.Dismissed)
-		if email.Week.IsQuiet() && len(email.Notifications) == 0 {
+		if email.isQuiet() && len(email.Notifications) == 0 {
 			continue
 		}
 		if email.Unsubscribe, err = w.links.Token(link.WeeklyMail, tx.Tenant, r.ID, 0); err != nil {

@@ -136,6 +136,92 @@ func TestWeeklyEmail(t *testing.T) {
 	}
 }
 
+// The first Monday of a month has the figures of the month before, and of the one before that, in the days of the
+// business's zone. Other Mondays have none.
+func TestMonthInTheWeeklyEmail(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		zone, week, month string
+	}{
+		"a Monday that is a first":      {"Europe/Stockholm", "2026-06-01", "2026-05-01"},
+		"still Sunday, 31 May, in UTC":  {"Pacific/Kiritimati", "2026-06-01", "2026-05-01"},
+		"the last Monday that may be":   {"America/Los_Angeles", "2026-09-07", "2026-08-01"},
+		"after the clocks changed":      {"America/New_York", "2026-11-02", "2026-10-01"},
+		"a new year":                    {"Europe/Stockholm", "2027-01-04", "2026-12-01"},
+		"the second Monday":             {"Europe/Stockholm", "2026-06-08", ""},
+		"the last Monday of a month":    {"Pacific/Kiritimati", "2026-08-31", ""},
+		"an eighth, the seventh in UTC": {"Pacific/Kiritimati", "2026-06-08", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := zoned(t, c.zone)
+			week, err := time.Parse(time.DateOnly, c.week)
+			s.Shop.Check(err)
+			at := core.StartOfDate(week, s.By.Tenant.TimeZone).Add(8 * time.Hour)
+			first := week.AddDate(0, 0, 1-week.Day())
+			sale := func(day time.Time, cents int64) { // at its first second, and at its last
+				for _, moment := range []time.Time{core.StartOfDate(day, s.By.Tenant.TimeZone), core.StartOfDate(day.AddDate(0, 0, 1), s.By.Tenant.TimeZone).Add(-time.Second)} {
+					shop := of(s.At(moment))
+					shop.Sale(shop.Customer().ID, shop.Points(100), cents)
+				}
+			}
+			sale(first.AddDate(0, -2, -1), 9_00) // too early
+			sale(first.AddDate(0, -2, 0), 1_00)
+			sale(first.AddDate(0, -1, -1), 2_00)
+			sale(first.AddDate(0, -1, 0), 10_00)
+			sale(first.AddDate(0, 0, -1), 20_00)
+			now := of(s.At(at))
+			w := now.weekly()
+			if got := now.due(w); got != c.week {
+				t.Fatalf("due: %q", got)
+			}
+			s.Shop.Check(w.Mail(t.Context(), notification.WeeklyMail{Tenant: s.By.Tenant.ID, Week: week}))
+			for _, e := range s.emails(s.By) {
+				switch {
+				case c.month == "" && e.Month != nil:
+					t.Errorf("it has the month %+v", e.Month)
+				case c.month == "":
+				case e.Month == nil:
+					t.Error("it has no month")
+				case e.Month.First.Format(time.DateOnly) != c.month || e.Month.Figures.SpendTotalCents != 60_00 || e.Month.Before.SpendTotalCents != 6_00:
+					t.Errorf("it has %d cents of %s, %d before; want 6000 of %s, 600 before", e.Month.Figures.SpendTotalCents, e.Month.First, e.Month.Before.SpendTotalCents, c.month)
+				}
+			}
+			if c.month != "" && len(s.emails(s.By)) != 1 {
+				t.Errorf("%d e-mails were sent", len(s.emails(s.By)))
+			}
+		})
+	}
+}
+
+// A month with sales is told even if its last week was quiet; a quiet month isn't.
+func TestMonthAfterAQuietWeek(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sold string // when the only sale was
+		want int
+	}{
+		"a sale in the month":        {"2030-05-10", 1},
+		"a sale in the month before": {"2030-04-10", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := zoned(t, "Europe/Stockholm")
+			day, err := time.Parse(time.DateOnly, c.sold)
+			s.Shop.Check(err)
+			then := of(s.At(day.Add(12 * time.Hour)))
+			then.Sale(then.Customer().ID, then.Points(100), 1000)
+			now := of(s.At(time.Date(2030, 6, 3, 6, 0, 0, 0, time.UTC)))
+			w := now.weekly()
+			now.due(w)
+			s.Shop.Check(w.Mail(t.Context(), notification.WeeklyMail{Tenant: s.By.Tenant.ID, Week: time.Date(2030, 6, 3, 0, 0, 0, 0, time.UTC)}))
+			if got := s.emails(s.By); len(got) != c.want {
+				t.Errorf("%d e-mails were sent, want %d", len(got), c.want)
+			}
+		})
+	}
+}
+
 // Nothing is sent about a week without anything to tell, nor by a suspended business.
 func TestNoWeeklyEmail(t *testing.T) {
 	t.Parallel()

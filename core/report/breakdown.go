@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/daily"
 )
 
 // Sales is the completed sales of a part of the business.
@@ -13,6 +13,27 @@ type Sales struct {
 	SpendTotalCents   int64
 	PointsAwarded     int64
 	StampsAwarded     int64
+}
+
+// Voids are sales that were recorded and have been voided since.
+type Voids struct {
+	VoidedCount               int64
+	PreviousTransactionsCount int64 // completed
+	PreviousVoidedCount       int64
+}
+
+// MinRecorded is of how many recorded sales a void rate is told. Of fewer, one void would make it high.
+const MinRecorded = 50
+
+// VoidRate is how many of the sales that were recorded have been voided.
+type VoidRate struct{ Voided, Recorded int64 }
+
+// Known reports whether there are enough sales for a rate.
+func (r VoidRate) Known() bool { return r.Recorded >= MinRecorded }
+
+// voidRates returns the rates of the range and of the earlier period.
+func (v Voids) voidRates(completed int64) (now, then VoidRate) {
+	return VoidRate{v.VoidedCount, completed + v.VoidedCount}, VoidRate{v.PreviousVoidedCount, v.PreviousTransactionsCount + v.PreviousVoidedCount}
 }
 
 // Breakdown divides the figures of a selection among the parts of a business. Its total is counted
@@ -30,13 +51,17 @@ type LocationSales struct {
 	ID    *int64  // nil: sales without a location
 	Name  *string // likewise
 	Sales
+	Voids
 	PreviousSpendCents int64
 }
+
+// VoidRates returns the rates of the range and of the earlier period.
+func (l LocationSales) VoidRates() (now, then VoidRate) { return l.voidRates(l.TransactionsCount) }
 
 // Locations returns the sales of each location, the highest spend first.
 func (s *Service) Locations(ctx context.Context, by core.Actor, sel Selection) (Breakdown[LocationSales], error) {
 	sel.Location = nil
-	return breakdown(ctx, s, by, sel, locationsSQL, "", func(l LocationSales) bool { return l.Whole })
+	return breakdown(ctx, s, by, sel, locationsSQL, func(l LocationSales) bool { return l.Whole })
 }
 
 // StaffSales is what a person or a token recorded.
@@ -46,49 +71,27 @@ type StaffSales struct {
 	ActorID   string
 	Name      string
 	Sales
-	VoidedCount        int64 // sales that they recorded and that were voided since
+	Voids                    // of sales that they recorded, also if others voided them
 	RedemptionsCount   int64 // zero with a location: redemptions don't record one
 	PreviousSpendCents int64
 }
 
+// VoidRates returns the rates of the range and of the earlier period.
+func (p StaffSales) VoidRates() (now, then VoidRate) { return p.voidRates(p.TransactionsCount) }
+
 // Staff returns what each person and token recorded, the highest spend first.
 func (s *Service) Staff(ctx context.Context, by core.Actor, sel Selection) (Breakdown[StaffSales], error) {
-	return breakdown(ctx, s, by, sel, staffSQL, staffAtSQL, func(p StaffSales) bool { return p.Whole })
+	return breakdown(ctx, s, by, sel, staffSQL, func(p StaffSales) bool { return p.Whole })
 }
 
-// RewardUse is the redemptions of a reward.
-type RewardUse struct {
-	Whole                    bool // the total
-	ID                       core.ID
-	Name                     string
-	RedemptionsCount         int64 // not voided, like what was spent
-	PointsSpent              int64
-	StampsSpent              int64
-	VoidedCount              int64
-	PreviousRedemptionsCount int64
-}
-
-// Rewards returns the redemptions of each reward, the most redeemed first.
-func (s *Service) Rewards(ctx context.Context, by core.Actor, sel Selection) (Breakdown[RewardUse], error) {
-	sel.Location = nil
-	return breakdown(ctx, s, by, sel, rewardsSQL, "", func(r RewardUse) bool { return r.Whole })
-}
-
-// breakdown runs a statement for a selection, or atSQL for one with a location.
-func breakdown[T any](ctx context.Context, s *Service, by core.Actor, sel Selection, sql, atSQL string, isTotal func(T) bool) (Breakdown[T], error) {
+// breakdown runs a statement for a selection.
+func breakdown[T any](ctx context.Context, s *Service, by core.Actor, sel Selection, sql string, isTotal func(T) bool) (Breakdown[T], error) {
 	picked, err := s.resolveSelection(by, sel)
 	if err != nil {
 		return Breakdown[T]{}, err
 	}
 	t := picked.timetable(picked.step, picked.against, s.db.Now())
-	args := db.Args{
-		"first_ids": []core.ID{core.FirstID(t.first), core.FirstID(t.before)},
-		"next_ids":  []core.ID{core.FirstID(t.next), core.FirstID(t.until)},
-	}
-	if picked.location != nil {
-		sql, args["location"] = atSQL, *picked.location
-	}
-	rows, err := count[T](ctx, s, by, sql, args)
+	rows, err := count[T](ctx, s, by, sql, t.at(picked.location))
 	if err != nil {
 		return Breakdown[T]{}, err
 	}
@@ -103,114 +106,49 @@ func breakdown[T any](ctx context.Context, s *Service, by core.Actor, sel Select
 	return b, nil
 }
 
-// The first span is the range, the second one the earlier period; without one it is empty.
-const spans = `
-	from unnest(array[true, false], @first_ids::uuid[], @next_ids::uuid[]) as span (current, first_id, next_id)`
-
-const locationsSQL = `
-	with sold as (
-		select span.current, sale.*` + spans + `
-		cross join lateral (
-			select location_id, count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id
-				and status = 'completed'
-			group by location_id
-		) sale
-	)
-	select grouping(s.location_id) = 1 as whole, s.location_id as id, l.name,
-		coalesce(sum(s.transactions) filter (where s.current), 0)::bigint as transactions_count,
-		least(coalesce(sum(s.spend) filter (where s.current), 0), 9223372036854775807)::bigint as spend_total_cents,
-		least(coalesce(sum(s.points) filter (where s.current), 0), 9223372036854775807)::bigint as points_awarded,
-		least(coalesce(sum(s.stamps) filter (where s.current), 0), 9223372036854775807)::bigint as stamps_awarded,
-		least(coalesce(sum(s.spend) filter (where not s.current), 0), 9223372036854775807)::bigint as previous_spend_cents
-	from sold s
+// Parts with nothing in them have no row.
+const locationsSQL = daily.Spans + `
+	select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
+		s.voided_count, s.previous_transactions_count, s.previous_voided_count, s.previous_spend_cents
+	from (
+		select grouping(location_id) = 1 as whole, location_id,
+			coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+			least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+			least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+			least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+			coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+			coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+			coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+			least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+		from (` + daily.SalesOfSpans + `
+		) sold
+		where part in (1, 2)
+			and @location::bigint in (0, location_id)
+		group by grouping sets ((), (location_id))
+	) s
 	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = s.location_id
-	group by grouping sets ((), (s.location_id, l.name))
-	order by whole desc, spend_total_cents desc, s.location_id nulls last`
+	order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id`
 
-const (
-	staffSQL   = staffSales + staffRedemptions + staffTotals
-	staffAtSQL = staffSales + `
-				and location_id = @location` + noRedemptions + staffTotals
-
-	// A person who was renamed has one row, under the present name.
-	staffSales = `
-	with acted as materialized (
-		select span.current, sale.*, 0::bigint as redemptions` + spans + `
-		cross join lateral (
-			select actor_kind, actor_id, max(actor_name) as actor_name,
-				count(*) filter (where status = 'completed') as transactions,
-				sum(spend_amount_cents) filter (where status = 'completed') as spend,
-				sum(points_awarded) filter (where status = 'completed') as points,
-				sum(stamps_awarded) filter (where status = 'completed') as stamps,
-				count(*) filter (where status = 'voided') as voided
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id`
-
-	noRedemptions = `
-			group by actor_kind, actor_id
-		) sale
-	)`
-
-	staffRedemptions = `
-			group by actor_kind, actor_id
-		) sale
-		union all
-		select span.current, used.actor_kind, used.actor_id, used.actor_name, 0, 0, 0, 0, 0, used.redemptions` + spans + `
-		cross join lateral (
-			select actor_kind, actor_id, max(actor_name) as actor_name, count(*) as redemptions
-			from loyalty.redemption
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id
-				and status <> 'voided'
-			group by actor_kind, actor_id
-		) used
-	)`
-
-	staffTotals = `
-	select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
-		case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
-		coalesce(sum(a.transactions) filter (where a.current), 0)::bigint as transactions_count,
-		least(coalesce(sum(a.spend) filter (where a.current), 0), 9223372036854775807)::bigint as spend_total_cents,
-		least(coalesce(sum(a.points) filter (where a.current), 0), 9223372036854775807)::bigint as points_awarded,
-		least(coalesce(sum(a.stamps) filter (where a.current), 0), 9223372036854775807)::bigint as stamps_awarded,
-		coalesce(sum(a.voided) filter (where a.current), 0)::bigint as voided_count,
-		coalesce(sum(a.redemptions) filter (where a.current), 0)::bigint as redemptions_count,
-		least(coalesce(sum(a.spend) filter (where not a.current), 0), 9223372036854775807)::bigint as previous_spend_cents
-	from acted a
+// A person who was renamed has one row, under the present name.
+const staffSQL = daily.Spans + `
+	select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
+		a.voided_count, a.previous_transactions_count, a.previous_voided_count, a.previous_spend_cents, a.redemptions_count
+	from (
+		select grouping(actor_id) = 1 as whole, coalesce(actor_kind, '') as actor_kind, coalesce(actor_id, '') as actor_id, max(actor_name) as recorded_name,
+			coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+			least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+			least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+			least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+			coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+			coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+			coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+			coalesce(sum(redemptions) filter (where part = 1), 0)::bigint as redemptions_count,
+			least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+		from (` + daily.StaffOfSpans + `
+		) recorded
+		where part in (1, 2)
+			and @location::bigint in (0, location_id)
+		group by grouping sets ((), (actor_kind, actor_id))
+	) a
 	left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = @tenant_id and p.id::text = a.actor_id
-	group by grouping sets ((), (a.actor_kind, a.actor_id))
 	order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id`
-)
-
-const rewardsSQL = `
-	with used as (
-		select span.current, redemption.*` + spans + `
-		cross join lateral (
-			select reward_id, count(*) filter (where status <> 'voided') as redemptions,
-				sum(points_spent) filter (where status <> 'voided') as points,
-				sum(stamps_spent) filter (where status <> 'voided') as stamps,
-				count(*) filter (where status = 'voided') as voided
-			from loyalty.redemption
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id
-			group by reward_id
-		) redemption
-	)
-	select grouping(u.reward_id) = 1 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id, case when grouping(u.reward_id) = 1 then '' else max(r.name) end as name,
-		coalesce(sum(u.redemptions) filter (where u.current), 0)::bigint as redemptions_count,
-		least(coalesce(sum(u.points) filter (where u.current), 0), 9223372036854775807)::bigint as points_spent,
-		least(coalesce(sum(u.stamps) filter (where u.current), 0), 9223372036854775807)::bigint as stamps_spent,
-		coalesce(sum(u.voided) filter (where u.current), 0)::bigint as voided_count,
-		coalesce(sum(u.redemptions) filter (where not u.current), 0)::bigint as previous_redemptions_count
-	from used u
-	join loyalty.reward r on r.tenant_id = @tenant_id and r.id = u.reward_id
-	group by grouping sets ((), (u.reward_id))
-	order by whole desc, redemptions_count desc, name, u.reward_id`

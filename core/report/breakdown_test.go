@@ -15,7 +15,7 @@ func (s shop) selection(t *testing.T, from, to string) report.Selection {
 func TestLocations(t *testing.T) {
 	t.Parallel()
 	s, neighbour := newShop(t, "Europe/Stockholm"), newShop(t, "Europe/Stockholm")
-	kiosk, hall := s.place("Kiosk"), s.place("Hall")
+	kiosk, hall, stall := s.place("Kiosk"), s.place("Hall"), s.place("Stall")
 	day, eve := s.on("2026-06-02 00:30:00"), s.on("2026-06-01 23:30:00")
 	anna := eve.Customer()
 	day.soldAt(kiosk, anna.ID, s.purchase, 300)
@@ -23,18 +23,25 @@ func TestLocations(t *testing.T) {
 	day.VoidSale(day.soldAt(kiosk, anna.ID, s.purchase, 5_000).ID)
 	day.Sale(anna.ID, s.purchase, 700)
 	eve.soldAt(kiosk, anna.ID, s.purchase, 400)
+	eve.VoidSale(eve.soldAt(kiosk, anna.ID, s.purchase, 6_000).ID)
 	eve.soldAt(hall, anna.ID, s.purchase, 40)
+	day.VoidSale(day.soldAt(stall, anna.ID, s.purchase, 80).ID) // all that it had
 	neighbour.on("2026-06-02 00:30:00").Sale(neighbour.Customer().ID, neighbour.purchase, 900)
 
 	got, err := s.on("2026-06-03 12:00:00").Reports.Locations(t.Context(), s.By, s.selection(t, "2026-06-02", "2026-06-02"))
 	s.Check(err)
 	same(t, "rows", got.Rows, []report.LocationSales{
 		{Sales: report.Sales{TransactionsCount: 1, SpendTotalCents: 700, PointsAwarded: 700}},
-		{ID: &kiosk, Name: new("Kiosk"), Sales: report.Sales{TransactionsCount: 2, SpendTotalCents: 500, PointsAwarded: 300, StampsAwarded: 1}, PreviousSpendCents: 400},
-		{ID: &hall, Name: new("Hall"), PreviousSpendCents: 40},
+		{
+			ID: &kiosk, Name: new("Kiosk"), Sales: report.Sales{TransactionsCount: 2, SpendTotalCents: 500, PointsAwarded: 300, StampsAwarded: 1},
+			Voids: report.Voids{VoidedCount: 1, PreviousTransactionsCount: 1, PreviousVoidedCount: 1}, PreviousSpendCents: 400,
+		},
+		{ID: &hall, Name: new("Hall"), Voids: report.Voids{PreviousTransactionsCount: 1}, PreviousSpendCents: 40},
+		{ID: &stall, Name: new("Stall"), Voids: report.Voids{VoidedCount: 1}},
 	})
 	same(t, "in all", got.Total, report.LocationSales{
-		Whole: true, Sales: report.Sales{TransactionsCount: 3, SpendTotalCents: 1_200, PointsAwarded: 1_000, StampsAwarded: 1}, PreviousSpendCents: 440,
+		Whole: true, Sales: report.Sales{TransactionsCount: 3, SpendTotalCents: 1_200, PointsAwarded: 1_000, StampsAwarded: 1},
+		Voids: report.Voids{VoidedCount: 2, PreviousTransactionsCount: 2, PreviousVoidedCount: 1}, PreviousSpendCents: 440,
 	})
 	same(t, "compared with", *got.Against, report.Period{From: *date(t, "2026-06-01"), To: *date(t, "2026-06-01")})
 	none, err := s.Reports.Locations(t.Context(), s.By, s.selection(t, "2025-01-01", "2025-01-01"))
@@ -53,6 +60,10 @@ func TestStaff(t *testing.T) {
 	maja, emre := s, s
 	maja.By.Kind, maja.By.ID, maja.By.Name = core.ByStaff, "900001", "Maja S."
 	emre.By.Kind, emre.By.ID, emre.By.Name = core.ByToken, "900002", "Ordering app"
+	before := maja.on("2026-06-01 12:00:00")
+	before.VoidSale(before.Sale(anna.ID, s.purchase, 100).ID)
+	before.VoidSale(before.soldAt(kiosk, anna.ID, s.purchase, 100).ID)
+	before.Sale(anna.ID, s.purchase, 40)
 	maja.Sale(anna.ID, s.purchase, 100)
 	maja.By.Name = "Maja Sund"
 	maja.soldAt(kiosk, anna.ID, s.purchase, 50)
@@ -70,8 +81,8 @@ func TestStaff(t *testing.T) {
 	got := staff(day)
 	app := report.StaffSales{ActorKind: core.ByToken, ActorID: "900002", Name: "Ordering app", Sales: report.Sales{TransactionsCount: 1, SpendTotalCents: 900, StampsAwarded: 1}}
 	sund := report.StaffSales{
-		ActorKind: core.ByStaff, ActorID: "900001", Name: "Maja Sund", VoidedCount: 1, RedemptionsCount: 1,
-		Sales: report.Sales{TransactionsCount: 2, SpendTotalCents: 150, PointsAwarded: 150},
+		ActorKind: core.ByStaff, ActorID: "900001", Name: "Maja Sund", Voids: report.Voids{VoidedCount: 1, PreviousTransactionsCount: 1, PreviousVoidedCount: 2}, RedemptionsCount: 1,
+		Sales: report.Sales{TransactionsCount: 2, SpendTotalCents: 150, PointsAwarded: 150}, PreviousSpendCents: 40,
 	}
 	same(t, "rows", got.Rows, []report.StaffSales{app, sund})
 	if all := got.Total; all.TransactionsCount != 3 || all.SpendTotalCents != 1_050 || all.VoidedCount != 1 || all.RedemptionsCount != 1 {
@@ -80,32 +91,30 @@ func TestStaff(t *testing.T) {
 	day.Location = &kiosk
 	same(t, "at the kiosk", staff(day).Rows, []report.StaffSales{{
 		ActorKind: core.ByStaff, ActorID: "900001", Name: "Maja Sund", Sales: report.Sales{TransactionsCount: 1, SpendTotalCents: 50, PointsAwarded: 50},
+		Voids: report.Voids{PreviousVoidedCount: 1},
 	}})
 }
 
-// Redemptions by reward; a voided one spent nothing.
-func TestRewards(t *testing.T) {
+// "Of fewer than 50 recorded sales, no void rate is told."
+func TestVoidRates(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, "Europe/Stockholm").on("2026-06-02 12:00:00")
-	bun := s.Reward(75, nil)
-	anna := s.rich()
-	s.Redeem(anna.ID, bun)
-	for range 2 {
-		s.redemption(anna.ID)
+	for _, c := range []struct {
+		completed int64
+		voids     report.Voids
+		now, then report.VoidRate
+		known     [2]bool
+	}{
+		{49, report.Voids{VoidedCount: 1, PreviousTransactionsCount: 49}, report.VoidRate{Voided: 1, Recorded: 50}, report.VoidRate{Recorded: 49}, [2]bool{true, false}},
+		{0, report.Voids{VoidedCount: 49, PreviousVoidedCount: 50}, report.VoidRate{Voided: 49, Recorded: 49}, report.VoidRate{Voided: 50, Recorded: 50}, [2]bool{false, true}},
+	} {
+		sold := report.Sales{TransactionsCount: c.completed}
+		now, then := report.LocationSales{Sales: sold, Voids: c.voids}.VoidRates()
+		same(t, "now", now, c.now)
+		same(t, "then", then, c.then)
+		same(t, "known", [2]bool{now.Known(), then.Known()}, c.known)
+		ofStaff, before := report.StaffSales{Sales: sold, Voids: c.voids}.VoidRates()
+		same(t, "of staff", [2]report.VoidRate{ofStaff, before}, [2]report.VoidRate{now, then})
 	}
-	s.VoidRedemption(s.redemption(anna.ID).ID)
-	s.on("2026-06-01 12:00:00").redemption(anna.ID)
-	got, err := s.Reports.Rewards(t.Context(), s.By, s.selection(t, "2026-06-02", "2026-06-02"))
-	s.Check(err)
-	if len(got.Rows) != 2 {
-		t.Fatalf("%d rows: %+v", len(got.Rows), got.Rows)
-	}
-	espresso, cake := got.Rows[0], got.Rows[1]
-	same(t, "espresso", espresso, report.RewardUse{
-		ID: s.espresso, Name: espresso.Name, RedemptionsCount: 2, PointsSpent: 20, VoidedCount: 1, PreviousRedemptionsCount: 1,
-	})
-	same(t, "bun", cake, report.RewardUse{ID: bun, Name: cake.Name, RedemptionsCount: 1, PointsSpent: 75})
-	same(t, "in all", got.Total, report.RewardUse{Whole: true, RedemptionsCount: 3, PointsSpent: 95, VoidedCount: 1, PreviousRedemptionsCount: 1})
 }
 
 // An hour is what the clock showed: on the day when clocks go back, 2 o'clock lasts two hours.

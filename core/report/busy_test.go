@@ -19,12 +19,15 @@ func TestReportsOfOneTenantDoNotDelayAnother(t *testing.T) {
 		defer leave()
 	}
 	for name, count := range map[string]func(by core.Actor) error{
-		"summary":      func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
-		"overview":     func(by core.Actor) error { _, err := reports.Overview(t.Context(), by, report.Range{}); return err },
-		"top":          func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
-		"earning":      func(by core.Actor) error { _, err := reports.Earning(t.Context(), by, report.Selection{}); return err },
-		"coupons":      func(by core.Actor) error { _, err := reports.Coupons(t.Context(), by); return err },
-		"sent coupons": func(by core.Actor) error { _, err := reports.SentCoupons(t.Context(), by, report.Range{}); return err },
+		"summary":  func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
+		"overview": func(by core.Actor) error { _, err := reports.Overview(t.Context(), by, report.Range{}); return err },
+		"top":      func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
+		"earning":  func(by core.Actor) error { _, err := reports.Earning(t.Context(), by, report.Selection{}); return err },
+		"coupons":  func(by core.Actor) error { _, err := reports.Coupons(t.Context(), by); return err },
+		"use of coupons": func(by core.Actor) error {
+			_, err := reports.CouponUse(t.Context(), by, report.Selection{})
+			return err
+		},
 	} {
 		var refusal *core.Error
 		if err := count(busy.By); !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Wait <= 0 {

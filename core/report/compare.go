@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 )
 
@@ -122,15 +123,23 @@ func (s *Service) resolveSelection(by core.Actor, sel Selection) (selected, erro
 		return selected{}, err
 	}
 	check := core.NewCheck(sel.Malformed)
-	picked := selected{days: sel.days(check, s.db.Now(), by.Tenant.TimeZone), against: PreviousPeriod, location: sel.Location, step: sel.Step}
-	if sel.Against != nil {
-		picked.against = Against(*sel.Against)
-		core.OneOf(check, "compare", picked.against, PreviousPeriod, LastYear, Nothing)
+	picked := selected{
+		days: sel.days(check, s.db.Now(), by.Tenant.TimeZone), against: againstOf(check, sel.Against), location: sel.Location, step: sel.Step,
 	}
 	if picked.step == "" {
 		picked.step = picked.days.step()
 	}
 	return picked, check.Err()
+}
+
+// againstOf checks what is compared. nil is PreviousPeriod.
+func againstOf(check *core.Check, chosen *string) Against {
+	against := PreviousPeriod
+	if chosen != nil {
+		against = Against(*chosen)
+		core.OneOf(check, "compare", against, PreviousPeriod, LastYear, Nothing)
+	}
+	return against
 }
 
 // Compare returns the figures of a selection, in all and for each step of time.
@@ -140,43 +149,33 @@ func (s *Service) Compare(ctx context.Context, by core.Actor, sel Selection) (Co
 		return Comparison{}, err
 	}
 	t := picked.timetable(picked.step, picked.against, s.db.Now())
-	sql, args := compareSQL, t.args()
-	switch {
-	case picked.location != nil:
-		sql, args["location"] = compareAtSQL, *picked.location
-	case picked.isLong():
-		sql = compareLongSQL
-	}
-	if picked.location == nil {
-		args["starts"], args["ends"] = t.instants()
-	}
-	rows, err := count[comparedRow](ctx, s, by, sql, args)
-	if err != nil {
-		return Comparison{}, err
-	}
-	c := Comparison{Period: Period{picked.from, picked.to}, Against: t.against, Step: t.step}
+	rows, err := count[comparedRow](ctx, s, by, comparedSQL, t.at(picked.location))
+	return t.compare(rows), err
+}
+
+// compare arranges rows of comparedSQL.
+func (t timetable) compare(rows []comparedRow) Comparison {
+	c := Comparison{Period: Period{t.from, t.to}, Against: t.against, Step: t.step}
 	buckets := newBuckets[Figures](t)
 	for _, row := range rows {
 		switch {
 		case row.Part != nil && part(*row.Part) == inRange:
-			c.Current = Total{row.Figures, row.ActiveCustomers}
+			c.Current = row.Total
 		case row.Part != nil && part(*row.Part) == before:
-			c.Previous = Total{row.Figures, row.ActiveBefore}
+			c.Previous = row.Total
 		case row.Bucket != nil:
 			buckets.set(*row.Period, *row.Bucket, row.Figures)
 		}
 	}
 	c.Buckets, c.Longer = buckets[:len(t.cuts)], buckets[len(t.cuts):]
-	return c, nil
+	return c
 }
 
 type comparedRow struct {
 	Part   *int64
 	Period *int64 // of a bucket: the range (1) or the earlier period (2)
 	Bucket *int64
-	Figures
-	ActiveCustomers int64 // of the range, in each row
-	ActiveBefore    int64 // of the earlier period, likewise
+	Total
 }
 
 // part is what a span counts towards.
@@ -188,29 +187,33 @@ const (
 	remaining part = 3 // the rest of the earlier period, which only its buckets contain
 )
 
-// span is a stretch of time whose records are counted together.
+// span is a day, or a part of one, whose records are counted together.
 type span struct {
 	part       part
 	bucket     int
+	day        *time.Time // nil: a part of a day
+	hour       *int       // of a day up to an hour
 	start, end time.Time
+	since      time.Time // the first day of its part
+	step       time.Time // the first day of its bucket
 }
 
 // timetable is the spans of a range and of the earlier period.
 type timetable struct {
+	days
 	step    Step
 	cuts    []cut    // the buckets of the range
 	beside  []Period // of each cut, the days that it is compared with; then days of the earlier period beside no cut
 	against *Period
 	spans   []span
-	// The beginning and the end of the range and of the earlier period as far as it is compared.
-	first, next, before, until time.Time
+	next    time.Time // the first instant after the range
+	until   time.Time // the first instant after what is compared of the earlier period
 }
 
 func (d days) timetable(step Step, against Against, now time.Time) timetable {
-	t := timetable{step: step, first: d.startOf(d.from), next: d.end()}
-	t.cuts = d.cuts(t.step, now)
+	t := timetable{days: d, step: step, next: d.end(), cuts: d.cuts(step, now)}
 	for i, c := range t.cuts {
-		t.spans = append(t.spans, span{inRange, i, d.startOf(c.from), d.startOf(c.to.AddDate(0, 0, 1))})
+		t.add(inRange, i, Period{c.from, c.to}, d.from)
 	}
 	if against == Nothing {
 		return t
@@ -219,25 +222,61 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 	far := picked.distance(against, today)
 	earlier := picked.before(far)
 	t.against = &earlier
-	t.before, t.until = d.startOf(earlier.From), d.startOf(earlier.To.AddDate(0, 0, 1))
-	if !now.Before(t.first) && now.Before(t.next) {
-		if sameTime := d.sameTime(now, far.back(today)); sameTime.Before(t.until) {
-			t.until = sameTime
+	until := d.startOf(earlier.To.AddDate(0, 0, 1))
+	if !now.Before(d.startOf(d.from)) && now.Before(t.next) {
+		if sameTime := d.sameTime(now, far.back(today)); sameTime.Before(until) {
+			until = sameTime
 		}
 	}
 	t.beside = picked.beside(earlier, far, step, t.cuts)
 	for i, b := range t.beside {
-		start, end := d.startOf(b.From), d.startOf(b.To.AddDate(0, 0, 1))
-		compared := slices.MinFunc([]time.Time{end, t.until}, time.Time.Compare)
-		if start.Before(compared) {
-			t.spans = append(t.spans, span{before, i, start, compared})
-			start = compared
-		}
-		if start.Before(end) {
-			t.spans = append(t.spans, span{remaining, i, start, end})
-		}
+		t.add(before, i, b, earlier.From)
 	}
+	t.until = until
+	t.end(until)
 	return t
+}
+
+// add adds the days of a bucket.
+func (t *timetable) add(p part, bucket int, days Period, since time.Time) {
+	for day := days.From; !day.After(days.To); day = day.AddDate(0, 0, 1) {
+		t.spans = append(t.spans, span{
+			part: p, bucket: bucket, day: &day, start: t.startOf(day), end: t.startOf(day.AddDate(0, 0, 1)), since: since, step: days.From,
+		})
+	}
+}
+
+// end ends what is compared of the earlier period at an instant: the rest remains, perhaps of a day.
+func (t *timetable) end(until time.Time) {
+	var ended []span
+	for _, s := range t.spans {
+		if s.part == before && s.end.After(until) {
+			rest := s
+			rest.part = remaining
+			if s.start.Before(until) {
+				ended = append(ended, t.upTo(s, until)...)
+				rest.day, rest.start = nil, until
+			}
+			s = rest
+		}
+		ended = append(ended, s)
+	}
+	t.spans = ended
+}
+
+// upTo divides a day up to an instant: where its last hour begins, by which who came is kept.
+func (t *timetable) upTo(s span, until time.Time) []span {
+	local := until.In(t.zone)
+	hour, minute, second := local.Clock()
+	last := s
+	last.day, last.end = nil, until
+	last.start = until.Add(-time.Duration(60*minute+second)*time.Second - time.Duration(local.Nanosecond()))
+	if !last.start.After(s.start) {
+		last.start = s.start
+		return []span{last}
+	}
+	s.hour, s.end = &hour, last.start
+	return []span{s, last}
 }
 
 // beside returns the days of the earlier period that each cut is compared with, none where the earlier period is
@@ -277,166 +316,87 @@ func (d days) sameTime(now, date time.Time) time.Time {
 	return at
 }
 
-// args are the arguments that every statement about a timetable has.
+// args are the arguments that every statement about a timetable has (daily.Spans).
 func (t timetable) args() db.Args {
 	n := len(t.spans)
-	parts, periods, buckets := make([]int64, n), make([]int64, n), make([]int64, n)
-	firstIDs, nextIDs := make([]core.ID, n), make([]core.ID, n)
+	parts, periods, buckets, days, hours := make([]int64, n), make([]int64, n), make([]int64, n), make([]*time.Time, n), make([]*int, n)
+	starts, ends, firstIDs, nextIDs := make([]time.Time, n), make([]time.Time, n), make([]core.ID, n), make([]core.ID, n)
+	since, sinceIDs, steps := make([]time.Time, n), make([]core.ID, n), make([]time.Time, n)
 	for i, s := range t.spans {
-		parts[i], periods[i], buckets[i] = int64(s.part), int64(min(s.part, before)), int64(s.bucket)
-		firstIDs[i], nextIDs[i] = core.FirstID(s.start), core.FirstID(s.end)
+		parts[i], periods[i], buckets[i], days[i] = int64(s.part), int64(min(s.part, before)), int64(s.bucket), s.day
+		hours[i] = s.hour
+		starts[i], ends[i], firstIDs[i], nextIDs[i] = s.start, s.end, core.FirstID(s.start), core.FirstID(s.end)
+		since[i], sinceIDs[i], steps[i] = s.since, core.FirstID(t.startOf(s.since)), s.step
 	}
 	return db.Args{
-		"parts": parts, "periods": periods, "buckets": buckets, "first_ids": firstIDs, "next_ids": nextIDs,
-		// Without an earlier period, the last two are equal.
-		"first_id": core.FirstID(t.first), "next_id": core.FirstID(t.next), "before_id": core.FirstID(t.before), "until_id": core.FirstID(t.until),
+		"zone": t.zone.String(), "parts": parts, "periods": periods, "buckets": buckets, "days": days, "hours": hours, "starts": starts, "ends": ends,
+		"first_ids": firstIDs, "next_ids": nextIDs, "since": since, "since_ids": sinceIDs, "step_days": steps,
 	}
 }
 
-// instants returns the beginning and the end of each span.
-func (t timetable) instants() (starts, ends []time.Time) {
-	for _, s := range t.spans {
-		starts, ends = append(starts, s.start), append(ends, s.end)
-	}
-	return starts, ends
+// at are the arguments about a timetable and a location, or all of them.
+func (t timetable) at(location *int64) db.Args {
+	args := t.args()
+	args["location"] = core.OrZero(location)
+	return args
 }
 
-const (
-	compareSQL     = comparedFigures + activeCustomers + comparedSpans
-	compareLongSQL = comparedFigures + activeAmongCustomers + comparedSpans
-)
-
-// A row is a part in all, or a bucket of the range or of the earlier period. Sums saturate as in the
-// summary, and each span is counted between two IDs for the same reason.
-const (
-	comparedFigures = `
-	select span.part, span.period, span.bucket,
-		sum(sold.transactions)::bigint as transactions_count,
-		sum(voided.transactions)::bigint as voided_count,
-		least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-		least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-		least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
-		least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
-		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
-		sum(redeemed.redemptions)::bigint as redemptions_count,
-		sum(used.vouchers)::bigint as vouchers_redeemed,
-		sum(joined.customers)::bigint as new_customers,` + lostInSpans + `,`
-
-	activeCustomers = `
-		(
-			select count(distinct customer_id)
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= @first_id
-				and id < @next_id
-				and status = 'completed'
-		) as active_customers,
-		(
-			select count(distinct customer_id)
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= @before_id
-				and id < @until_id
-				and status = 'completed'
-		) as active_before`
-
-	// Of a year with 2.5 million sales, this takes half the time: the sales are compared with the customers
-	// instead of being sorted. A month takes longer, because all customers are read.
-	activeAmongCustomers = `
-		(
-			select count(*)
-			from loyalty.account a
-			where a.tenant_id = @tenant_id
-				and a.visits is distinct from 0
-				and exists (
-					select
-					from loyalty.transaction t
-					where t.tenant_id = @tenant_id
-						and t.customer_id = a.customer_id
-						and t.id >= @first_id
-						and t.id < @next_id
-						and t.status = 'completed'
-				)
-		) as active_customers,
-		(
-			select count(*)
-			from loyalty.account a
-			where a.tenant_id = @tenant_id
-				and a.visits is distinct from 0
-				and exists (
-					select
-					from loyalty.transaction t
-					where t.tenant_id = @tenant_id
-						and t.customer_id = a.customer_id
-						and t.id >= @before_id
-						and t.id < @until_id
-						and t.status = 'completed'
-				)
-		) as active_before`
-
-	comparedSpans = `
-	from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[],
-		@starts::timestamptz[], @ends::timestamptz[], @first_ids::uuid[], @next_ids::uuid[])
-		as span (part, period, bucket, starts, ends, first_id, next_id)` + figuresOfSpan + `
-	group by grouping sets ((span.part), (span.period, span.bucket))`
-)
-
-// The same for one location, from its own index of sales.
-const compareAtSQL = `
-	select span.part, span.period, span.bucket,
-		sum(sold.transactions)::bigint as transactions_count,
-		sum(sold.voided)::bigint as voided_count,
-		least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-		least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-		least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
-		least(coalesce(sum(sold.reversed), 0), 9223372036854775807)::bigint as points_reversed,
-		0::bigint as points_redeemed, 0::bigint as redemptions_count, 0::bigint as vouchers_redeemed, 0::bigint as new_customers,
-		0::bigint as points_expired, 0::bigint as points_expiry_returned,
-		least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
-		sum(refunded.refunds)::bigint as refunds_count,
-		least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
-		least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
-		(
-			select count(distinct customer_id)
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and location_id = @location
-				and id >= @first_id
-				and id < @next_id
-				and status = 'completed'
-		) as active_customers,
-		(
-			select count(distinct customer_id)
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and location_id = @location
-				and id >= @before_id
-				and id < @until_id
-				and status = 'completed'
-		) as active_before
-	from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @first_ids::uuid[], @next_ids::uuid[])
-		as span (part, period, bucket, first_id, next_id)
-	cross join lateral (
-		select count(*) filter (where status = 'completed') as transactions,
-			sum(spend_amount_cents) filter (where status = 'completed') as spend,
-			sum(points_awarded) filter (where status = 'completed') as points,
-			sum(stamps_awarded) filter (where status = 'completed') as stamps,
-			count(*) filter (where status = 'voided') as voided,
-			sum(points_awarded) filter (where status = 'voided') as reversed
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and location_id = @location
-			and id >= span.first_id
-			and id < span.next_id
-	) sold
-	cross join lateral (
-		select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
-		from loyalty.refund r
-		join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
-		where r.tenant_id = @tenant_id
-			and r.transaction_id >= span.first_id
-			and r.transaction_id < span.next_id
-			and t.status = 'completed'
-			and t.location_id = @location
-	) refunded
-	group by grouping sets ((span.part), (span.period, span.bucket))`
+// comparedSQL counts each part in all, and each bucket of the range and of the earlier period. With a location, only sales count. Sums
+// of bigints are numeric and saturate, so that no record can break a report.
+const comparedSQL = daily.Spans + `, came as materialized (` + daily.VisitorsOfSpans + `
+	), figure as (
+		select part, period, bucket, sum(transactions) as transactions, sum(voided) as voided, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps,
+			sum(reversed) as reversed, sum(refunds) as refunds, sum(refunded) as refunded, sum(points_refunded) as points_refunded,
+			0 as redeemed, 0 as redemptions, 0 as vouchers, 0 as joined, 0 as expired, 0 as returned
+		from (` + daily.SalesOfSpans + `
+		) sold
+		where @location::bigint in (0, location_id)
+		group by part, period, bucket
+		union all
+		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(points), sum(redemptions), 0, 0, 0, 0
+		from (` + daily.RewardsOfSpans + `
+		) redeemed
+		where @location = 0
+		group by part, period, bucket
+		union all
+		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
+		from (` + daily.VouchersOfSpans + `
+		) used
+		where @location = 0
+		group by part, period, bucket
+		union all
+		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(customers), 0, 0
+		from (` + daily.JoinedOfSpans + `
+		) joined
+		where @location = 0
+		group by part, period, bucket
+		union all
+		select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+			coalesce(sum(-amount) filter (where kind = 'expiry'), 0), coalesce(sum(amount) filter (where kind = 'expiry_return'), 0)
+		from (` + daily.FlowsOfSpans + `
+		) ended
+		where @location = 0
+			and unit = 'points'
+			and kind in ('expiry', 'expiry_return')
+		group by part, period, bucket
+	)
+	select part, period, bucket,
+		sum(transactions)::bigint as transactions_count,
+		sum(voided)::bigint as voided_count,
+		least(sum(spend), 9223372036854775807)::bigint as spend_total_cents,
+		least(sum(points), 9223372036854775807)::bigint as points_awarded,
+		least(sum(stamps), 9223372036854775807)::bigint as stamps_awarded,
+		least(sum(reversed), 9223372036854775807)::bigint as points_reversed,
+		least(sum(redeemed), 9223372036854775807)::bigint as points_redeemed,
+		sum(redemptions)::bigint as redemptions_count,
+		sum(vouchers)::bigint as vouchers_redeemed,
+		sum(joined)::bigint as new_customers,
+		least(sum(expired), 9223372036854775807)::bigint as points_expired,
+		least(sum(returned), 9223372036854775807)::bigint as points_expiry_returned,
+		least(sum(points_refunded), 9223372036854775807)::bigint as points_refunded,
+		sum(refunds)::bigint as refunds_count,
+		least(sum(refunded), 9223372036854775807)::bigint as refunded_total_cents,
+		least(sum(spend) - sum(refunded), 9223372036854775807)::bigint as net_spend_total_cents,
+		coalesce((select sum(customers)::bigint from came where came.part = figure.part), 0) as active_customers
+	from figure
+	group by grouping sets ((part), (period, bucket))`

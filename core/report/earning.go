@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -23,6 +25,7 @@ type Earning struct {
 	Hours    []PromotionHours
 	Levels   []LevelMoves // by rank; none if levels are off, unless customers moved
 	LevelsOn bool
+	LevelsAt time.Time // when their customers were counted: of a large business, up to an hour ago
 }
 
 // UnitEarning is what sales earned of a unit. Its rules add up to Total.
@@ -65,27 +68,24 @@ func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Ea
 	}
 	now := s.db.Now()
 	t := picked.timetable(picked.step, picked.against, now)
-	sql, args := earnedSQL, db.Args{
-		"first_ids": []core.ID{core.FirstID(t.first), core.FirstID(t.before)},
-		"next_ids":  []core.ID{core.FirstID(t.next), core.FirstID(t.until)},
-	}
-	if picked.location != nil {
-		sql, args["location"] = earnedAtSQL, *picked.location
-	}
 	var earned []earnedRow
 	var known struct {
 		HasRules  bool
 		FirstSale *core.ID
 	}
 	var promotions []storedPromotion
-	var levels readLevels
+	levels := readLevels{holders: asOf[[]levelHolders]{at: now}}
 	readings := []db.Reading{
-		db.AllInto(&earned, sql, args), db.OneInto(&known, knownRulesSQL, nil),
+		db.AllInto(&earned, earnedSQL, t.at(picked.location)), db.OneInto(&known, knownRulesSQL, nil),
 		db.AllInto(&promotions, timedPromotionsSQL, db.Args{"from": picked.from, "to": picked.to, "limit": MaxCompared}),
 	}
 	today := picked.dayOf(now)
 	if picked.location == nil {
-		readings = append(readings, levels.readings(t, today)...)
+		kept, known := s.holders.of(by.Tenant.ID, now, by.Tenant.TimeZone)
+		if known {
+			levels.holders = kept
+		}
+		readings = append(readings, levels.readings(t, today, s.manyAccounts, known)...)
 	}
 	leave, err := s.gate.Enter(ctx, by.Tenant.ID)
 	if err != nil {
@@ -96,7 +96,10 @@ func (s *Service) Earning(ctx context.Context, by core.Actor, sel Selection) (Ea
 		return Earning{}, err
 	}
 	e := Earning{Period: Period{picked.from, picked.to}, Against: t.against, HasRules: known.HasRules, Units: byUnit(earned)}
-	e.Levels, e.LevelsOn = levels.moves(today), len(levels.rules) > 0
+	if levels.large {
+		s.holders.keep(by.Tenant.ID, levels.holders)
+	}
+	e.Levels, e.LevelsOn, e.LevelsAt = levels.moves(today), len(levels.rules) > 0, levels.holders.at
 	if known.FirstSale != nil {
 		e.Hours, err = s.promotionHours(ctx, by, picked, promotions, known.FirstSale.Time(), now)
 	}
@@ -141,34 +144,8 @@ func byUnit(rows []earnedRow) (units []UnitEarning) {
 	return units
 }
 
-const (
-	earnedSQL   = earnedSales + earnedTotals
-	earnedAtSQL = earnedSales + `
-				and location_id = @location` + earnedTotals
-
-	// What an earlier build recorded, and most sales, have no parts: all of the award is its base.
-	earnedSales = `
-	with sold as (
-		select span.current, sale.*` + spans + `
-		cross join lateral (
-			select rule_type as unit, promotion_id, level_id, count(*) as transactions, sum(spend_amount_cents) as spend,
-				sum(award) as issued, sum(base) as base, sum(promotion) as promotion, sum(award - base - promotion) as level,
-				count(*) filter (where capped) as capped_sales,
-				sum(coalesce(base_award, award) + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
-			from loyalty.transaction
-			cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
-			cross join lateral (select least(coalesce(base_award, award), award) as base) b
-			cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id
-				and status = 'completed'`
-
-	earnedTotals = `
-			group by rule_type, promotion_id, level_id
-		) sale
-	)
-	select s.unit, k.kind, coalesce(s.promotion_id, s.level_id) as id,
+const earnedSQL = daily.Spans + `
+	select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
 		case k.kind
 			when 'promotion' then (select name from loyalty.promotion where tenant_id = @tenant_id and id = s.promotion_id)
 			when 'level' then (select name from loyalty.level where tenant_id = @tenant_id and id = s.level_id)
@@ -179,31 +156,38 @@ const (
 		case k.kind when 'promotion' then s.promotion_before when 'level' then s.level_before else 0 end as previous_added
 	from (
 		select unit, promotion_id, level_id, grouping(promotion_id) as any_promotion, grouping(level_id) as any_level,
-			coalesce(sum(transactions) filter (where current), 0)::bigint as transactions,
-			least(coalesce(sum(spend) filter (where current), 0), 9223372036854775807)::bigint as spend,
-			least(coalesce(sum(issued) filter (where current), 0), 9223372036854775807)::bigint as issued,
-			least(coalesce(sum(base) filter (where current), 0), 9223372036854775807)::bigint as base,
-			least(coalesce(sum(promotion) filter (where current), 0), 9223372036854775807)::bigint as promotion,
-			least(coalesce(sum(level) filter (where current), 0), 9223372036854775807)::bigint as level,
-			coalesce(sum(capped_sales) filter (where current), 0)::bigint as capped_sales,
-			least(coalesce(sum(capped_off) filter (where current), 0), 9223372036854775807)::bigint as capped_off,
-			least(coalesce(sum(issued) filter (where not current), 0), 9223372036854775807)::bigint as issued_before,
-			least(coalesce(sum(base) filter (where not current), 0), 9223372036854775807)::bigint as base_before,
-			least(coalesce(sum(promotion) filter (where not current), 0), 9223372036854775807)::bigint as promotion_before,
-			least(coalesce(sum(level) filter (where not current), 0), 9223372036854775807)::bigint as level_before
-		from sold
+			coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions,
+			least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend,
+			least(coalesce(sum(issued) filter (where part = 1), 0), 9223372036854775807)::bigint as issued,
+			least(coalesce(sum(base) filter (where part = 1), 0), 9223372036854775807)::bigint as base,
+			least(coalesce(sum(promotion) filter (where part = 1), 0), 9223372036854775807)::bigint as promotion,
+			least(coalesce(sum(level) filter (where part = 1), 0), 9223372036854775807)::bigint as level,
+			coalesce(sum(capped_sales) filter (where part = 1), 0)::bigint as capped_sales,
+			least(coalesce(sum(capped_off) filter (where part = 1), 0), 9223372036854775807)::bigint as capped_off,
+			least(coalesce(sum(issued) filter (where part = 2), 0), 9223372036854775807)::bigint as issued_before,
+			least(coalesce(sum(base) filter (where part = 2), 0), 9223372036854775807)::bigint as base_before,
+			least(coalesce(sum(promotion) filter (where part = 2), 0), 9223372036854775807)::bigint as promotion_before,
+			least(coalesce(sum(level) filter (where part = 2), 0), 9223372036854775807)::bigint as level_before
+		from (
+			select part, unit, promotion_id, level_id, sum(transactions) as transactions, sum(spend) as spend, sum(issued) as issued, sum(base) as base,
+				sum(promotion) as promotion, sum(level) as level, sum(capped_sales) as capped_sales, sum(capped_off) as capped_off
+			from (` + daily.RulesOfSpans + `
+			) sold
+			where part in (1, 2)
+				and @location::bigint in (0, location_id)
+			group by part, unit, promotion_id, level_id
+		) earned
 		group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
 	) s
 	cross join lateral (
 		select case
 			when s.any_promotion = 1 and s.any_level = 1 then 'all'
-			when s.promotion_id is not null then 'promotion'
-			when s.level_id is not null then 'level'
+			when s.promotion_id > 0 then 'promotion'
+			when s.level_id > 0 then 'level'
 		end as kind
 	) k
 	where k.kind is not null
 	order by s.unit, k.kind, id`
-)
 
 // The first sale is searched in order of ID, as in Overview.
 const knownRulesSQL = `

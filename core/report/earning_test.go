@@ -299,6 +299,7 @@ func TestEarningIsWhatSalesSay(t *testing.T) {
 	now := s.on("2026-11-02 12:00:00")
 	sales := s.storedSales()
 	from, to := *date(t, "2026-10-17"), *date(t, "2026-10-30") // from a Saturday, in a night that began before
+	half := award.Promotion{Name: "Half past", Percent: new(int64(300)), Windows: []award.Window{{Days: []award.Weekday{2, 4}, From: 9*60 + 30, To: 12 * 60}}, StartsOn: *date(t, "2026-10-26")}
 	for _, place := range []*int64{nil, &kiosk} {
 		sel := s.selection(t, "2026-10-17", "2026-10-30")
 		sel.Location = place
@@ -312,6 +313,11 @@ func TestEarningIsWhatSalesSay(t *testing.T) {
 			}
 		}
 		checkHours(t, got, sales, promotions, from, to, place)
+
+		// A window that ends within an hour has all of them counted from sales.
+		half.ID = s.Promote(half)
+		checkHours(t, now.earning(sel), sales, append(slices.Clip(promotions), half), from, to, place)
+		s.EndPromotion(half.ID)
 	}
 }
 
@@ -374,7 +380,13 @@ func checkRules(t *testing.T, got report.Earning, sales []storedSale, from, to t
 
 func checkHours(t *testing.T, got report.Earning, sales []storedSale, promotions []award.Promotion, from, to time.Time, place *int64) {
 	t.Helper()
-	if len(got.Hours) != 2 {
+	timed := 0
+	for _, p := range promotions {
+		if len(p.Windows) > 0 {
+			timed++
+		}
+	}
+	if len(got.Hours) != timed {
 		t.Fatalf("%d promotions with hours are compared", len(got.Hours))
 	}
 	for _, h := range got.Hours {

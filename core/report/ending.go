@@ -23,6 +23,7 @@ type Endings struct {
 	Never     int64
 	Total     int64 // of all of these
 	Outcomes  []Outcome
+	Earned    Earned
 }
 
 // Soon is what ends in the months.
@@ -85,18 +86,22 @@ type endingsKey struct {
 	unit   ledger.Unit
 }
 
-// countedEndings are the figures of a tenant's unit by day. Those of a large tenant are kept for an hour: what isn't in lots
-// yet may be the awards of months.
+// countedEndings are the figures of a tenant's unit by day. What isn't in lots yet may be the awards of months.
 type countedEndings struct {
-	at   time.Time
 	left []leftOfDay
 	used []usedOfDay
+
+	rules     []datingRule
+	forgotten bool       // the rules aren't known
+	begun     time.Time  // the local day of the first rule
+	opening   *time.Time // the last day of what was there before it
 }
 
 // leftOfDay is what is left of a last day.
 type leftOfDay struct {
 	Day    *time.Time // nil: none
 	Idle   bool
+	Apart  bool // of a customer who has something of that day which no rule dated
 	Amount int64
 }
 
@@ -121,38 +126,40 @@ func (s *Service) Endings(ctx context.Context, by core.Actor, unit *string) (End
 	if err != nil {
 		return Endings{}, err
 	}
-	return newEndings(chosen, counted, chosen.Of(by.Tenant), core.DateOf(s.db.Now(), by.Tenant.TimeZone)), nil
+	return newEndings(chosen, counted.at, counted.figures, chosen.Of(by.Tenant), core.DateOf(s.db.Now(), by.Tenant.TimeZone)), nil
 }
 
-func (s *Service) countEndings(ctx context.Context, by core.Actor, unit ledger.Unit) (countedEndings, error) {
+func (s *Service) countEndings(ctx context.Context, by core.Actor, unit ledger.Unit) (asOf[countedEndings], error) {
 	key, now := endingsKey{by.Tenant.ID, unit}, s.db.Now()
-	s.mu.Lock()
-	kept, known := s.endings[key]
-	s.mu.Unlock()
-	if known && now.Sub(kept.at) < cacheTime {
+	if kept, known := s.endings.of(key, now, by.Tenant.TimeZone); known {
 		return kept, nil
 	}
-	c, left := countedEndings{at: now}, leftPointsSQL
+	c, left := asOf[countedEndings]{at: now}, leftPointsSQL
 	if unit == ledger.Stamps {
 		left = leftStampsSQL
 	}
-	var accounts int64
+	var large bool
+	var rules []unitRule
+	var changes []ruleChange
 	err := s.together(ctx, by,
-		db.OneInto(&accounts, accountsSQL, nil),
+		db.OneInto(&large, isLargeSQL, db.Args{"many": s.manyAccounts}),
 		db.OneInto(&struct{ Set string }{}, hashSQL, nil),
-		db.AllInto(&c.left, left, nil),
-		db.AllInto(&c.used, usedSQL, db.Args{"unit": unit}))
-	if err == nil && accounts >= s.manyAccounts {
-		s.mu.Lock()
-		s.endings[key] = c
-		s.mu.Unlock()
+		db.AllInto(&c.figures.left, left, nil),
+		db.AllInto(&c.figures.used, usedSQL, db.Args{"unit": unit}),
+		db.AllInto(&rules, unitRuleSQL, db.Args{"unit": unit}),
+		db.AllInto(&changes, ruleChangesSQL, db.Args{"unit": unit}))
+	for _, rule := range rules {
+		c.figures.follow(rule, changes, now, by.Tenant.TimeZone)
+	}
+	if err == nil && large {
+		s.endings.keep(key, c)
 	}
 	return c, err
 }
 
-func newEndings(unit ledger.Unit, c countedEndings, rule core.Expiry, today time.Time) Endings {
+func newEndings(unit ledger.Unit, at time.Time, c countedEndings, rule core.Expiry, today time.Time) Endings {
 	first := Monthly.start(today)
-	e := Endings{Unit: unit, CountedAt: c.at}
+	e := Endings{Unit: unit, CountedAt: at}
 	outcomes := []Outcome{{Until: Earlier}}
 	for i := range 2 * monthsShown {
 		outcomes = append(outcomes, Outcome{Until: InMonth, Month: first.AddDate(0, i-monthsShown, 0)})
@@ -181,6 +188,7 @@ func newEndings(unit ledger.Unit, c countedEndings, rule core.Expiry, today time
 		o := of(u.Day)
 		o.Redeemed, o.Expired = plus(o.Redeemed, u.Redeemed), plus(o.Expired, u.Expired)
 	}
+	e.Earned = newEarned(c, today)
 	e.Outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.Redeemed == 0 && o.Expired == 0 && o.Open == 0 })
 	return e
 }
@@ -221,14 +229,12 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-const accountsSQL = `
-	select count(*)
-	from loyalty.account
-	where tenant_id = @tenant_id`
-
 // What ledger.ReadEndings reads of one customer, of all at once: the lots, and the awards that aren't in them yet. What has no
 // last day is the rest of the balance, since nothing was taken from an account without lots after the entries that are its first
 // one (ledger.heldLots).
+//
+// What voided redemptions returned to a day of its own, and what was imported, stands apart: its day says nothing about its earning. So does
+// what the customer has of that day besides. A balance that was imported is one of the account's first two entries.
 //
 // Each unit has its own statement: of columns that an argument chooses, the planner would know nothing.
 const leftPointsSQL = `
@@ -276,12 +282,37 @@ const leftPointsSQL = `
 			and e.balance_after > 0
 			and e.lot_dates is null
 			and (e.expires_on < 'infinity' or b.lots_from is null)
+	), apart as materialized (
+		select coalesce(c.merged_into, c.id) as customer_id, d.expires_on
+		from loyalty.ledger_entry e
+		join loyalty.customer c on c.tenant_id = e.tenant_id and c.id = e.customer_id
+		cross join lateral unnest(e.lot_dates) d (expires_on)
+		where e.tenant_id = @tenant_id
+			and e.kind = 'redemption_refund'
+			and e.unit = 'points'
+			and not exists (
+				select
+				from loyalty.ledger_entry r
+				where r.tenant_id = @tenant_id
+					and r.cause = e.cause
+					and r.kind = 'redemption'
+					and d.expires_on = any (r.lot_dates)
+			)
+		union
+		select coalesce(c.merged_into, c.id), e.expires_on
+		from loyalty.customer c
+		join loyalty.ledger_entry e on e.tenant_id = c.tenant_id and e.customer_id = c.id and e.seq <= 2
+		where c.tenant_id = @tenant_id
+			and c.imported_at is not null
+			and e.kind = 'opening'
+			and e.unit = 'points'
 	), held as (
-		select case when d.expires_on = 'infinity' then b.idle_on else d.expires_on end as day, d.expires_on = 'infinity' as undated, d.remaining
+		select d.customer_id, case when d.expires_on = 'infinity' then b.idle_on else d.expires_on end as day, d.expires_on = 'infinity' as undated,
+			d.remaining
 		from dated d
 		join begun b on b.customer_id = d.customer_id
 		union all
-		select case when b.opening_expires_on = 'infinity' then b.idle_on else b.opening_expires_on end, b.opening_expires_on = 'infinity',
+		select b.customer_id, case when b.opening_expires_on = 'infinity' then b.idle_on else b.opening_expires_on end, b.opening_expires_on = 'infinity',
 			b.balance - coalesce(d.remaining, 0)
 		from begun b
 		left join (
@@ -290,10 +321,12 @@ const leftPointsSQL = `
 			group by customer_id
 		) d on d.customer_id = b.customer_id
 	)
-	select day, undated and day is not null as idle, least(sum(remaining), 9223372036854775807)::bigint as amount
-	from held
-	where remaining > 0
-	group by day, undated and day is not null`
+	select h.day, h.undated and h.day is not null as idle, not h.undated and a.customer_id is not null as apart,
+		least(sum(h.remaining), 9223372036854775807)::bigint as amount
+	from held h
+	left join apart a on a.customer_id = h.customer_id and a.expires_on = h.day
+	where h.remaining > 0
+	group by 1, 2, 3`
 
 var leftStampsSQL = strings.ReplaceAll(leftPointsSQL, "points", "stamps")
 

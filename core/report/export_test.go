@@ -6,6 +6,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/limit"
 )
 
@@ -13,6 +14,21 @@ import (
 func (s *Service) CountFrom(accounts int64) *Service {
 	s.manyAccounts = accounts
 	return s
+}
+
+// KeepLeaders sets how many leaders of a ranking are kept, and how many more than asked for are counted.
+func (s *Service) KeepLeaders(most, spare int64) *Service {
+	s.leaders.most, s.leaders.spare = most, spare
+	return s
+}
+
+// TopOfLeaders returns a ranking as it follows from what is kept, if it does.
+func (s *Service) TopOfLeaders(ctx context.Context, by core.Actor, r Ranking) ([]Customer, bool, error) {
+	asked, err := s.ranking(by, r)
+	if err != nil {
+		return nil, false, err
+	}
+	return s.topOfLeaders(ctx, by, asked)
 }
 
 // SetClock gives the service the same database at another instant.
@@ -31,3 +47,6 @@ func (s *Service) Hold(ctx context.Context, t core.TenantID) (leave func(), err 
 
 // MaxPerTenant is how many reports of a tenant are counted at once.
 var MaxPerTenant = maxPerTenant
+
+// Of is the part of a flow that entries of a kind add up to.
+func (f *Flow) Of(kind ledger.Kind) *int64 { return f.of(kind) }

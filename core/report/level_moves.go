@@ -3,8 +3,8 @@ package report
 import (
 	"time"
 
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -21,8 +21,10 @@ type LevelMoves struct {
 type readLevels struct {
 	levels  []award.Level
 	rules   []award.LevelRules // none: they are off
-	holders []levelHolders
 	changes []levelChanges
+
+	large   bool
+	holders asOf[[]levelHolders]
 }
 
 // levelHolders are customers for whom awards know the same about levels.
@@ -76,21 +78,24 @@ const (
 		and exists (select from loyalty.level_programme where tenant_id = @tenant_id and active)
 	group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before`
 
-	levelChangesSQL = `
-	select to_level, reason, count(*) as changes
-	from loyalty.level_change
-	where tenant_id = @tenant_id
-		and id >= @first_id
-		and id < @next_id
+	levelChangesSQL = daily.Spans + `
+	select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
+	from (` + daily.LevelChangesOfSpans + `
+	) moved
+	where part = 1
 	group by to_level, reason`
 )
 
-func (l *readLevels) readings(t timetable, today time.Time) []db.Reading {
-	return []db.Reading{
+// readings read what isn't kept.
+func (l *readLevels) readings(t timetable, today time.Time, many int64, kept bool) []db.Reading {
+	readings := []db.Reading{
 		db.AllInto(&l.levels, reportedLevelsSQL, nil), db.AllInto(&l.rules, levelsInForceSQL, nil),
-		db.AllInto(&l.holders, levelHoldersSQL, db.Args{"today": today}),
-		db.AllInto(&l.changes, levelChangesSQL, db.Args{"first_id": core.FirstID(t.first), "next_id": core.FirstID(t.next)}),
+		db.AllInto(&l.changes, levelChangesSQL, t.args()),
 	}
+	if kept {
+		return readings
+	}
+	return append(readings, db.OneInto(&l.large, isLargeSQL, db.Args{"many": many}), db.AllInto(&l.holders.figures, levelHoldersSQL, db.Args{"today": today}))
 }
 
 // moves returns the levels that can be reached, and others with customers or moves. A level may have ended before the job of the
@@ -102,7 +107,7 @@ func (l *readLevels) moves(today time.Time) (moves []LevelMoves) {
 	customers := map[int64]int64{}
 	if len(l.rules) > 0 {
 		inForce := award.Levels{LevelRules: l.rules[0], All: l.levels}
-		for _, h := range l.holders {
+		for _, h := range l.holders.figures {
 			customers[inForce.Progress(h.standing(today), today).Level.ID] += h.Customers
 		}
 	}

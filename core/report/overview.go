@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
+	"example.com/loyalty/core/db"
 )
 
 // Overview is the figures of the dashboard for a range of days, compared like those of Compare with the
@@ -84,137 +86,41 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 		return Overview{}, err
 	}
 	t := picked.timetable(picked.step(), PreviousPeriod, now)
-	opening, known := s.cachedOpening(by.Tenant.ID, now)
-	sql, args := countedOverviewSQL, t.args()
-	args["cut"] = opening.cut
-	if known {
-		sql, args["opening_points"], args["opening_stamps"] = overviewSQL, opening.points, opening.stamps
-	}
-	rows, err := count[overviewRow](ctx, s, by, sql, args)
+	var rows []comparedRow
+	o := Overview{Period: Period{picked.from, picked.to}, Against: *t.against, Step: t.step}
+	var owed owedRow
+	err := s.together(ctx, by,
+		db.AllInto(&rows, comparedSQL, t.at(nil)),
+		db.OneInto(&owed, owedSQL, t.before(daily.EndOfTime)),
+		db.OneInto(&o.Has, firstStepsSQL, nil))
 	if err != nil {
 		return Overview{}, err
 	}
-	o := Overview{Period: Period{picked.from, picked.to}, Against: *t.against, Step: t.step}
-	buckets := newBuckets[PointsFlow](t)
-	for _, row := range rows {
-		switch {
-		case row.Part != nil && part(*row.Part) == inRange:
-			o.Current = row.activity(row.ActiveCustomers)
-		case row.Part != nil && part(*row.Part) == before:
-			o.Previous = row.activity(row.ActiveBefore)
-		case row.Bucket != nil:
-			buckets.set(*row.Period, *row.Bucket, PointsFlow{row.PointsAwarded, row.PointsRedeemed})
+	c := t.compare(rows)
+	o.Current, o.Previous, o.Outstanding = c.Current.activity(), c.Previous.activity(), owed.outstanding()
+	for _, b := range c.Buckets {
+		flow := Bucket[PointsFlow]{Period: b.Period, Current: b.Current.flow(), Beside: b.Beside, SoFar: b.SoFar, Partial: b.Partial}
+		if b.Previous != nil {
+			flow.Previous = new(b.Previous.flow())
 		}
-	}
-	o.Buckets = buckets[:len(t.cuts)]
-	first := rows[0]
-	o.Outstanding = Outstanding{
-		Points: first.OutstandingPoints, Stamps: first.OutstandingStamps,
-		PointsCost: newCost(first.LeastPoints, first.MostPoints), StampsCost: newCost(first.LeastStamps, first.MostStamps),
-	}
-	o.Has = FirstSteps{first.HasType, first.HasCustomer, first.HasSale, first.HasReward}
-	if !known {
-		s.cacheOpening(by.Tenant.ID, first.HeldBy, openingBalances{
-			cut: opening.cut, counted: now, points: first.OpeningPoints, stamps: first.OpeningStamps,
-		})
+		o.Buckets = append(o.Buckets, flow)
 	}
 	return o, nil
 }
 
-type overviewRow struct {
-	Part             *int64
-	Period           *int64
-	Bucket           *int64
-	PointsAwarded    int64
-	SpendTotalCents  int64
-	RedemptionsCount int64
-	PointsRedeemed   int64
-
-	// The same in each row.
-	ActiveCustomers   int64
-	ActiveBefore      int64
-	OutstandingPoints int64
-	OutstandingStamps int64
-	LeastPoints       *int64
-	MostPoints        *int64
-	LeastStamps       *int64
-	MostStamps        *int64
-	OpeningPoints     int64
-	OpeningStamps     int64
-	HeldBy            int64
-	HasType           bool
-	HasCustomer       bool
-	HasSale           bool
-	HasReward         bool
-}
-
-func (r overviewRow) activity(customers int64) Activity {
+func (t Total) activity() Activity {
 	return Activity{
-		ActiveCustomers: customers, PointsAwarded: r.PointsAwarded, PointsRedeemed: r.PointsRedeemed,
-		RedemptionsCount: r.RedemptionsCount, SpendTotalCents: r.SpendTotalCents,
+		ActiveCustomers: t.ActiveCustomers, PointsAwarded: t.PointsAwarded, PointsRedeemed: t.PointsRedeemed,
+		RedemptionsCount: t.RedemptionsCount, SpendTotalCents: t.SpendTotalCents,
 	}
 }
 
-const (
-	countedOverviewSQL = countedOutstanding + figures
-	overviewSQL        = knownOutstanding + figures
-)
+func (f Figures) flow() PointsFlow { return PointsFlow{f.PointsAwarded, f.PointsRedeemed} }
 
-// A row is a part in all or a bucket, as in Compare.
-//
 // The first sale is searched in order of ID: for a plain "exists", PostgreSQL may read the sales of all
 // other tenants.
-const figures = `
-	select span.part, span.period, span.bucket,
-		least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-		least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-		sum(redeemed.redemptions)::bigint as redemptions_count,
-		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
-		(
-			select count(distinct customer_id)
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= @first_id
-				and id < @next_id
-				and status = 'completed'
-		) as active_customers,
-		(
-			select count(distinct customer_id)
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= @before_id
-				and id < @until_id
-				and status = 'completed'
-		) as active_before,
-		(select points from owed) as outstanding_points,
-		(select stamps from owed) as outstanding_stamps,
-		(select least_points from worth) as least_points,
-		(select most_points from worth) as most_points,
-		(select least_stamps from worth) as least_stamps,
-		(select most_stamps from worth) as most_stamps,
-		(select greatest(least(points, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_points,
-		(select greatest(least(stamps, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_stamps,
-		(select accounts from opening) as held_by,
-		(select id from loyalty.transaction_type where tenant_id = @tenant_id order by id limit 1) is not null as has_type,
-		(select id from loyalty.customer where tenant_id = @tenant_id order by id limit 1) is not null as has_customer,
-		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sale,
-		(select id from loyalty.reward where tenant_id = @tenant_id order by id limit 1) is not null as has_reward
-	from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @first_ids::uuid[], @next_ids::uuid[])
-		as span (part, period, bucket, first_id, next_id)
-	cross join lateral (
-		select sum(spend_amount_cents) as spend, sum(points_awarded) as points
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status = 'completed'
-	) sold
-	cross join lateral (
-		select count(*) as redemptions, sum(points_spent) as points
-		from loyalty.redemption
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status <> 'voided'
-	) redeemed
-	group by grouping sets ((span.part), (span.period, span.bucket))`
+const firstStepsSQL = `
+	select (select id from loyalty.transaction_type where tenant_id = @tenant_id order by id limit 1) is not null as transaction_type,
+		(select id from loyalty.customer where tenant_id = @tenant_id order by id limit 1) is not null as customer,
+		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as sale,
+		(select id from loyalty.reward where tenant_id = @tenant_id order by id limit 1) is not null as reward`

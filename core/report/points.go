@@ -3,10 +3,13 @@ package report
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -14,6 +17,7 @@ import (
 // Balances selects a statement of points or stamps.
 type Balances struct {
 	Range
+	Against      *string // nil: PreviousPeriod
 	Unit         *string // nil: points
 	Step         Step    // "": as fits the length of the range
 	ValueCents   *int64  // the owner's own value of a hundred points or stamps; nil: none
@@ -24,19 +28,20 @@ type Balances struct {
 // does each step.
 type Statement struct {
 	Period
+	Against *Period // the earlier period; nil: not compared
 	Unit    ledger.Unit
 	Step    Step
-	Opening int64 // the sum of all balances before the range, those below zero included
-	Total   Flow
-	Closing int64
-	Steps   []StatementStep
-	Owed    Owed
+	Movement
+	Before Movement // of the earlier period, up to the same time of day
+	Steps  []Bucket[Movement]
+	Owed   Owed
 }
 
-// StatementStep is a step of a statement.
-type StatementStep struct {
-	Bucket[Flow]
-	Opening, Closing int64
+// Movement is how the balances of all customers changed in some time.
+type Movement struct {
+	Opening int64 // the sum of all balances before it, those below zero included
+	Total   Flow
+	Closing int64
 }
 
 // Flow is what changed balances, by the kind of its entries. What was taken is below zero.
@@ -99,8 +104,25 @@ type Owed struct {
 	Erased    int64 // of customers who were erased by then, which can't be spent
 	Below     int64 // of customers below zero
 	Cost      *Cost // at present: nil if no active reward for the unit has a cost
+	Rewards   SpentOn
 	Spent     Spent // in the year up to the end of the statement
 	OwnValue  *OwnValue
+}
+
+// SpentOn is what a unit can be spent on at present: active rewards.
+type SpentOn struct {
+	Count    int64
+	Unpriced int64       // of these, without a cost
+	Cheapest *RewardCost // for the business, for a point or a stamp; nil: none has a cost
+	Dearest  *RewardCost // likewise
+}
+
+// RewardCost is what a reward costs the business and the customer.
+type RewardCost struct {
+	ID        core.ID
+	Name      string
+	CostCents int64
+	Units     int64
 }
 
 // Spent is how balances were used in a year.
@@ -161,6 +183,7 @@ func (s *Service) Points(ctx context.Context, by core.Actor, b Balances) (Statem
 	now, check := s.db.Now(), core.NewCheck(b.Malformed)
 	picked := b.days(check, now, by.Tenant.TimeZone)
 	unit := unitOf(check, b.Unit)
+	against := againstOf(check, b.Against)
 	if b.ValueCents != nil {
 		check.Range("value", *b.ValueCents, 0, maxValueCents)
 	}
@@ -170,21 +193,30 @@ func (s *Service) Points(ctx context.Context, by core.Actor, b Balances) (Statem
 	if err := check.Err(); err != nil {
 		return Statement{}, err
 	}
-	t := picked.timetable(cmp.Or(b.Step, picked.step()), Nothing, now)
-	var rows []statementRow
+	t := picked.timetable(cmp.Or(b.Step, picked.step()), against, now)
+	lastYear := Period{picked.to.AddDate(-1, 0, 1), picked.to}
+	var rows, earlier []statementRow
 	var spent Spent
-	var costs []unitCost
-	err := s.together(ctx, by,
+	var rewards struct{ Count, Unpriced int64 }
+	var costs []RewardCost
+	readings := []db.Reading{
 		db.AllInto(&rows, statementSQL, t.statementArgs(unit)),
-		db.OneInto(&spent, spentSQL, db.Args{
-			"unit": unit, "first_id": core.FirstID(picked.startOf(picked.to.AddDate(-1, 0, 1))), "next_id": core.FirstID(t.next),
-		}),
-		db.AllInto(&costs, costsSQL, db.Args{"unit": unit}))
-	if err != nil {
+		db.OneInto(&spent, spentSQL, picked.spentArgs(lastYear, unit)),
+		db.OneInto(&rewards, rewardsOfUnitSQL, db.Args{"unit": unit}),
+		db.AllInto(&costs, costsSQL, db.Args{"unit": unit}),
+	}
+	if t.against != nil {
+		readings = append(readings, db.AllInto(&earlier, earlierSQL, t.earlierArgs(unit)))
+	}
+	if err := s.together(ctx, by, readings...); err != nil {
 		return Statement{}, err
 	}
-	st := newStatement(picked, t, unit, rows)
+	st := newStatement(picked, t, unit, rows, earlier)
 	st.Owed.Spent, st.Owed.Cost = spent, costOf(costs, st.Owed.Spendable)
+	st.Owed.Rewards = SpentOn{Count: rewards.Count, Unpriced: rewards.Unpriced}
+	if len(costs) > 0 {
+		st.Owed.Rewards.Cheapest, st.Owed.Rewards.Dearest = &costs[0], &costs[len(costs)-1]
+	}
 	if b.ValueCents != nil {
 		rate := spent.Rate()
 		if b.ExpectedRate != nil {
@@ -205,24 +237,45 @@ func unitOf(check *core.Check, chosen *string) ledger.Unit {
 	return unit
 }
 
-// statementArgs are the arguments about the steps of a timetable, and the time after them.
-func (t timetable) statementArgs(unit ledger.Unit) db.Args {
-	var firstIDs, nextIDs []core.ID
-	for _, s := range t.spans {
-		firstIDs, nextIDs = append(firstIDs, core.FirstID(s.start)), append(nextIDs, core.FirstID(s.end))
-	}
-	return db.Args{
-		"unit": unit, "first_ids": append(firstIDs, core.FirstID(t.next)), "next_ids": append(nextIDs, lastID),
-		"steps": int64(len(t.spans)), "next_id": core.FirstID(t.next), "end": t.next,
-	}
+// of are the arguments about a timetable and a unit.
+func (t timetable) of(unit ledger.Unit) db.Args {
+	args := t.args()
+	args["unit"] = unit
+	return args
 }
 
-// lastID is the highest ID.
-var lastID = core.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+// only is a timetable with the spans of some parts.
+func (t timetable) only(parts ...part) timetable {
+	t.spans = slices.DeleteFunc(slices.Clone(t.spans), func(s span) bool { return !slices.Contains(parts, s.part) })
+	return t
+}
 
-// statementRow is the sum of a kind in a step or in all, or the balances around a step.
+// statementArgs are those of the range, with the time before and after it.
+func (t timetable) statementArgs(unit ledger.Unit) db.Args {
+	args := t.only(inRange).of(unit)
+	maps.Copy(args, t.before(t.from))
+	args["steps"], args["next_id"], args["end"] = int64(len(t.cuts)), core.FirstID(t.next), t.next
+	return args
+}
+
+// earlierArgs are those of the earlier period, with the time before it.
+func (t timetable) earlierArgs(unit ledger.Unit) db.Args {
+	args := t.only(before, remaining).of(unit)
+	maps.Copy(args, t.before(t.against.From))
+	args["steps"] = int64(len(t.beside))
+	return args
+}
+
+// spentArgs are the arguments about a unit in some days.
+func (d days) spentArgs(of Period, unit ledger.Unit) db.Args {
+	args := d.before(of.To.AddDate(0, 0, 1))
+	args["after"], args["after_id"], args["unit"] = of.From, core.FirstID(d.startOf(of.From)), unit
+	return args
+}
+
+// statementRow is the sum of a kind in a step or in all, or the balances around a step or all.
 type statementRow struct {
-	Number    *int64       // of the step, from 1; nil: in all
+	Step      *int64       // from 0; nil: in all
 	Kind      *ledger.Kind // nil: the balances
 	Amount    int64
 	Opening   int64
@@ -232,56 +285,68 @@ type statementRow struct {
 	Below     int64
 }
 
-func newStatement(picked days, t timetable, unit ledger.Unit, rows []statementRow) Statement {
-	st := Statement{Period: Period{picked.from, picked.to}, Unit: unit, Step: t.step}
-	for _, b := range newBuckets[Flow](t) {
-		st.Steps = append(st.Steps, StatementStep{Bucket: b})
-	}
-	last := int64(len(st.Steps))
+func newStatement(picked days, t timetable, unit ledger.Unit, rows, earlier []statementRow) Statement {
+	st := Statement{Period: Period{picked.from, picked.to}, Against: t.against, Unit: unit, Step: t.step}
+	steps := newBuckets[Movement](t)
 	for _, row := range rows {
-		switch {
-		case row.Number == nil:
-			*st.Total.of(*row.Kind) = row.Amount
-			continue
-		case row.Kind != nil:
-			*st.Steps[*row.Number-1].Current.of(*row.Kind) = row.Amount
+		if row.Step != nil {
+			row.addTo(&steps[*row.Step].Current)
 			continue
 		}
-		step := &st.Steps[*row.Number-1]
-		step.Opening, step.Closing = row.Opening, row.Closing
-		if *row.Number == 1 {
-			st.Opening = row.Opening
-		}
-		if *row.Number == last {
-			st.Closing, st.Owed.Spendable, st.Owed.Erased, st.Owed.Below = row.Closing, row.Spendable, row.Erased, row.Below
+		row.addTo(&st.Movement)
+		if row.Kind == nil {
+			st.Owed.Spendable, st.Owed.Erased, st.Owed.Below = row.Spendable, row.Erased, row.Below
 		}
 	}
+	for _, row := range earlier {
+		if row.Step == nil {
+			row.addTo(&st.Before)
+		} else if previous := steps[*row.Step].Previous; previous != nil {
+			row.addTo(previous)
+		}
+	}
+	st.Steps = steps[:len(t.cuts)]
 	return st
 }
 
-// The balances of a step are the present ones, less what changed them since. So entries are read from the beginning of the
-// range on, each once, and no other. What a balance was below zero is followed in the same way.
-const statementSQL = `
-	with part as materialized (
-		select span.number, e.kind, e.amount, e.below
-		from unnest(@first_ids::uuid[], @next_ids::uuid[]) with ordinality span (first_id, next_id, number)
-		cross join lateral (
-			select kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
-			from loyalty.ledger_entry
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id
-				and unit = @unit::text
-			group by kind
-		) e
-	), held as materialized (
-		select coalesce(sum(a.balance), 0) as amount, coalesce(sum(a.balance) filter (where a.balance < 0), 0) as below
-		from (
-			select case when @unit = 'points' then points else stamps end as balance
-			from loyalty.account
-			where tenant_id = @tenant_id
-		) a
-	), erased as materialized (
+func (r statementRow) addTo(m *Movement) {
+	if r.Kind != nil {
+		*m.Total.of(*r.Kind) = r.Amount
+		return
+	}
+	m.Opening, m.Closing = r.Opening, r.Closing
+}
+
+// balances follows the balances of all customers through steps, and what of them was below zero.
+const balances = daily.Spans + `,` + daily.FlowsBefore + `, moved as materialized (
+		select part, bucket, kind, sum(amount) as amount, sum(below) as below
+		from (` + daily.FlowsOfSpans + `
+		) f
+		where unit = @unit::text
+		group by part, bucket, kind
+	), opened as materialized (
+		select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
+		from flow
+		where unit = @unit
+	), step as (
+		select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
+		from generate_series(0, @steps::bigint - 1) n (step)
+		left join moved m on m.bucket = n.step
+		group by n.step
+	), around as (
+		select s.step, opened.amount + sum(s.amount) over so_far - s.amount as opening, opened.amount + sum(s.amount) over so_far as closing,
+			opened.below + sum(s.below) over so_far as below
+		from step s
+		cross join opened
+		window so_far as (order by s.step)
+		union all
+		select null, o.amount, o.amount + coalesce(sum(m.amount), 0), o.below + coalesce(sum(m.below), 0)
+		from opened o
+		left join moved m on m.part < 3
+		group by o.amount, o.below
+	)`
+
+const statementSQL = balances + `, erased as materialized (
 		select coalesce(sum(e.balance_after) filter (where e.balance_after > 0), 0) as amount
 		from loyalty.customer c
 		cross join lateral (
@@ -299,78 +364,81 @@ const statementSQL = `
 			and c.email_key is null
 			and c.merged_into is null
 			and c.updated_at < @end::timestamptz
-	), step as (
-		select n.number, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
-		from generate_series(1, @steps::bigint + 1) n (number)
-		left join part p on p.number = n.number
-		group by n.number
-	), around as (
-		select s.number, s.amount, held.amount - coalesce(sum(s.amount) over later, 0) as closing, held.below - coalesce(sum(s.below) over later, 0) as below
-		from step s
-		cross join held
-		window later as (order by s.number desc rows between unbounded preceding and 1 preceding)
 	)
-	select a.number, null::text as kind, 0::bigint as amount,
-		greatest(least(a.closing - a.amount, 9223372036854775807), -9223372036854775807)::bigint as opening,
-		greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,
+	select a.step, null::text as kind, 0::bigint as amount, ` + openingAndClosing + `
 		greatest(least(a.closing - a.below - erased.amount, 9223372036854775807), -9223372036854775807)::bigint as spendable,
 		greatest(least(erased.amount, 9223372036854775807), -9223372036854775807)::bigint as erased,
 		greatest(least(a.below, 9223372036854775807), -9223372036854775807)::bigint as below
 	from around a
-	cross join erased
-	where a.number <= @steps
+	cross join erased` + movedByKind
+
+// Of an earlier period, what could be spent isn't asked. Its rest is in its steps alone.
+const earlierSQL = balances + `
+	select a.step, null::text as kind, 0::bigint as amount, ` + openingAndClosing + `
+		0::bigint as spendable, 0::bigint as erased, 0::bigint as below
+	from around a` + movedByKind
+
+const (
+	openingAndClosing = `
+		greatest(least(a.opening, 9223372036854775807), -9223372036854775807)::bigint as opening,
+		greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,`
+
+	movedByKind = `
 	union all
-	select number, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
-	from part
-	where number <= @steps
-	group by grouping sets ((number, kind), (kind))`
+	select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+	from moved
+	group by bucket, kind
+	union all
+	select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+	from moved
+	where part < 3
+	group by kind`
+)
 
 // What was redeemed less what was returned, and likewise what expired.
 const spentSQL = `
+	with` + daily.FlowsBetween + `
 	select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
 		greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
-	from loyalty.ledger_entry
-	where tenant_id = @tenant_id
-		and id >= @first_id
-		and id < @next_id
-		and kind in ('redemption', 'redemption_refund', 'expiry', 'expiry_return')
-		and unit = @unit`
+	from flow
+	where unit = @unit`
 
-// unitCost is what a reward costs the business and the customer.
-type unitCost struct {
-	CostCents int64
-	Units     int64
-}
+const rewardsOfUnitSQL = `
+	select count(*) as count, count(*) filter (where cost_cents is null) as unpriced
+	from loyalty.reward
+	where tenant_id = @tenant_id
+		and active
+		and case when @unit::text = 'points' then points_cost else stamps_cost end > 0`
 
 // The active rewards that cost the least and the most for a point or a stamp.
 const costsSQL = `
 	with priced as (
-		select cost_cents, case when @unit::text = 'points' then points_cost else stamps_cost end as units
+		select id, name, cost_cents, case when @unit::text = 'points' then points_cost else stamps_cost end as units
 		from loyalty.reward
 		where tenant_id = @tenant_id
 			and active
 			and cost_cents is not null
 	)
 	(
-		select cost_cents, units
+		select id, name, cost_cents, units
 		from priced
 		where units > 0
-		order by cost_cents::numeric / units
+		order by cost_cents::numeric / units, id
 		limit 1
 	) union all (
-		select cost_cents, units
+		select id, name, cost_cents, units
 		from priced
 		where units > 0
-		order by cost_cents::numeric / units desc
+		order by cost_cents::numeric / units desc, id
 		limit 1
 	)`
 
 // costOf returns what rewards for so much would cost, or nil.
-func costOf(costs []unitCost, amount int64) *Cost {
+func costOf(costs []RewardCost, amount int64) *Cost {
 	if len(costs) == 0 {
 		return nil
 	}
-	of := func(c unitCost) int64 {
+	of := func(c RewardCost) int64 {
 		return rounded(big.NewInt(max(amount, 0)), big.NewInt(c.CostCents), big.NewInt(c.Units))
 	}
 	return &Cost{Least: of(costs[0]), Most: of(costs[len(costs)-1])}

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/shoptest"
@@ -191,6 +193,31 @@ func (s shop) plain(r report.Range) (opening, closing, spendable, below int64, f
 	return opening, closing, spendable, below, flow
 }
 
+// compareEarlier compares what a statement says of the earlier period with the entries, in all if the range is over.
+func (s shop) compareEarlier(t *testing.T, b report.Balances) {
+	t.Helper()
+	movement := func(p report.Period) report.Movement {
+		opening, closing, _, _, flow := s.plain(report.Range{From: &p.From, To: &p.To})
+		m := report.Movement{Opening: opening, Closing: closing}
+		same(t, "adds up", opening+sum(flow), closing)
+		for kind, amount := range flow {
+			*m.Total.Of(kind) = amount
+		}
+		return m
+	}
+	st := s.statement(b)
+	today := core.DateOf(s.DB.Now(), s.By.Tenant.TimeZone)
+	same(t, "against", *st.Against, st.Earlier(report.Against(*b.Against), today))
+	if st.To.Before(today) {
+		same(t, "earlier", st.Before, movement(*st.Against))
+	}
+	for _, day := range st.Steps {
+		if day.Previous != nil {
+			same(t, "beside "+day.From.Format(time.DateOnly), *day.Previous, movement(day.Beside))
+		}
+	}
+}
+
 func kinds(f report.Flow) map[ledger.Kind]int64 {
 	flow := map[ledger.Kind]int64{}
 	for kind, amount := range map[ledger.Kind]int64{
@@ -243,10 +270,13 @@ func TestStatementsAgreeWithAPlainCount(t *testing.T) {
 				}
 				before := st.Opening
 				for _, day := range st.Steps {
-					if day.Opening != before || day.Opening+sum(kinds(day.Current)) != day.Closing {
-						t.Errorf("on %s: %d and %v are %d after %d", day.From.Format(time.DateOnly), day.Opening, day.Current, day.Closing, before)
+					if now := day.Current; now.Opening != before || now.Opening+sum(kinds(now.Total)) != now.Closing {
+						t.Errorf("on %s: %+v after %d", day.From.Format(time.DateOnly), now, before)
 					}
-					before = day.Closing
+					before = day.Current.Closing
+				}
+				for _, against := range []report.Against{report.PreviousPeriod, report.LastYear} {
+					s.compareEarlier(t, report.Balances{Range: r, Step: report.Daily, Against: new(string(against))})
 				}
 			}
 			now := s.statement(report.Balances{})
@@ -376,6 +406,86 @@ func (h *pointsHistory) compareEndings(t *testing.T) {
 	same(t, "open, redeemed, expired", []int64{open, redeemed, expired}, []int64{
 		want.Total, flow[ledger.Redemption] + flow[ledger.RedemptionRefund], flow[ledger.Expired] + flow[ledger.ExpiryReturned],
 	})
+	h.compareEarned(t, got)
+}
+
+// lotKey is a customer's last day; a zero one is none.
+type lotKey struct {
+	customer core.ID
+	day      time.Time
+}
+
+// compareEarned compares what was earned when with each entry, in the order of time: what it put into which lot, and what it took.
+func (h *pointsHistory) compareEarned(t *testing.T, got report.Endings) {
+	t.Helper()
+	entries, err := db.All[struct {
+		Customer   core.ID
+		Kind       ledger.Kind
+		Cause      *core.ID
+		Amount     int64
+		After      int64
+		At         time.Time
+		ExpiresOn  *time.Time
+		LotDates   []time.Time
+		LotAmounts []int64
+	}](t.Context(), h.DB.Tenant(h.By), `
+		select customer_id as customer, kind, cause, amount, balance_after as after, created_at as at, nullif(expires_on, 'infinity') as expires_on,
+			array(select coalesce(nullif(d, 'infinity'), '0001-01-01') from unnest(lot_dates) d) as lot_dates, coalesce(lot_amounts, '{}') as lot_amounts
+		from loyalty.ledger_entry
+		where tenant_id = @tenant_id
+			and unit = 'points'
+		order by customer_id, seq`, nil)
+	h.Check(err)
+	left, months, apart := map[lotKey]int64{}, map[lotKey]map[time.Time]bool{}, map[lotKey]bool{}
+	took := map[core.ID][]time.Time{}
+	for _, e := range entries {
+		if e.Kind == ledger.Redemption {
+			took[*e.Cause] = e.LotDates
+		}
+		for i, day := range e.LotDates {
+			key := lotKey{e.Customer, day}
+			left[key] += e.LotAmounts[i]
+			apart[key] = apart[key] || e.Kind == ledger.RedemptionRefund && !slices.ContainsFunc(took[*e.Cause], day.Equal)
+		}
+		switch key := (lotKey{e.Customer, core.OrZero(e.ExpiresOn)}); {
+		case len(e.LotDates) > 0:
+		case e.Amount < 0 || e.Kind == ledger.RedemptionRefund: // before there were lots, or of a debt: nothing is dated
+			left[lotKey{customer: e.Customer}] = max(e.After, 0)
+		default:
+			left[key] += min(e.Amount, max(e.After, 0))
+			if months[key] == nil {
+				months[key] = map[time.Time]bool{}
+			}
+			local := core.DateOf(e.At, h.By.Tenant.TimeZone)
+			months[key][local.AddDate(0, 0, 1-local.Day())] = true
+		}
+	}
+	var undated, unknown int64
+	inMonth := map[time.Time]int64{}
+	for key, amount := range left {
+		switch {
+		case key.day.IsZero():
+			undated += max(amount, 0)
+		case apart[key]:
+			unknown += amount
+		default:
+			if len(months[key]) != 1 {
+				t.Fatalf("%d of %s were earned in %v", amount, key.day, months[key])
+			}
+			for month := range months[key] {
+				inMonth[month] += amount
+			}
+		}
+	}
+	e := got.Earned
+	for _, at := range e.Times {
+		same(t, "earned in "+at.From.Format("January 2006"), at.Amount, inMonth[at.From])
+		delete(inMonth, at.From)
+	}
+	for month, amount := range inMonth {
+		same(t, "also earned in "+month.Format("January 2006"), int64(0), amount)
+	}
+	same(t, "without a time", []int64{e.Undated, e.Apart, e.Unclear}, []int64{undated, unknown, 0})
 }
 
 // What was owed is as of the last day of the range, whatever came later. It is worth what rewards cost, or the owner's own
@@ -389,8 +499,15 @@ func TestWhatIsOwed(t *testing.T) {
 		later.By = by
 		return later
 	}
-	s.AddReward(reward.New{Name: "Cheap", PointsCost: new(int64(100)), CostCents: new(int64(50))})
-	s.AddReward(reward.New{Name: "Dear", PointsCost: new(int64(10)), CostCents: new(int64(20))})
+	cheap := s.AddReward(reward.New{Name: "Cheap", PointsCost: new(int64(100)), CostCents: new(int64(50))})
+	dear := s.AddReward(reward.New{Name: "Dear", PointsCost: new(int64(10)), CostCents: new(int64(20))})
+	s.AddReward(reward.New{Name: "In between", PointsCost: new(int64(10)), CostCents: new(int64(10))})
+	s.AddReward(reward.New{Name: "For stamps", StampsCost: new(int64(10)), CostCents: new(int64(1))})
+	rewards := report.SpentOn{
+		Count: 4, Unpriced: 1, // the espresso
+		Cheapest: &report.RewardCost{ID: cheap, Name: "Cheap", CostCents: 50, Units: 100},
+		Dearest:  &report.RewardCost{ID: dear, Name: "Dear", CostCents: 20, Units: 10},
+	}
 	anna, bo, erased := s.Customer(), s.Customer(), s.Customer()
 	s.Sale(anna.ID, s.purchase, 40)
 	s.Redeem(anna.ID, s.espresso)
@@ -411,6 +528,7 @@ func TestWhatIsOwed(t *testing.T) {
 		"2026-02-28": {Spendable: 30, Erased: 7, Below: -10, Cost: &report.Cost{Least: 15, Most: 60}, Spent: report.Spent{Redeemed: 20}},
 		"2026-03-02": {Spendable: 1_000, Below: -10, Cost: &report.Cost{Least: 500, Most: 2_000}, Spent: report.Spent{Redeemed: 20, Expired: 37}},
 	} {
+		want.Rewards = rewards
 		got := now.statement(report.Balances{Range: days(t, "2026-01-01", day)})
 		same(t, "on "+day, got.Owed, want)
 		same(t, "closing on "+day, got.Closing, want.Spendable+want.Erased+want.Below)
@@ -424,6 +542,32 @@ func TestWhatIsOwed(t *testing.T) {
 	}
 	if rate := (report.Spent{}).Rate(); rate != 10_000 {
 		t.Errorf("a business where nothing was redeemed or expired expects %d", rate)
+	}
+}
+
+// What isn't over is compared with what was at the same time of day; its steps are beside whole days.
+func TestBalancesBesideEarlierOnes(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	anna := s.on("2026-05-01 12:00:00").Customer()
+	sold := func(local string, cents int64) {
+		later := s.on(local)
+		later.Sale(anna.ID, s.purchase, cents)
+	}
+	sold("2026-06-06 12:00:00", 1)
+	sold("2026-06-07 09:00:00", 20)
+	sold("2026-06-08 09:00:00", 300)
+	sold("2026-06-08 15:00:00", 4_000)
+	sold("2026-06-09 09:00:00", 50_000)
+	now := s.on("2026-06-10 10:00:00")
+	st := now.statement(report.Balances{Range: days(t, "2026-06-09", "2026-06-10")})
+	same(t, "before", st.Before, report.Movement{Opening: 1, Total: report.Flow{Earned: 320}, Closing: 321})
+	same(t, "now", st.Movement, report.Movement{Opening: 4_321, Total: report.Flow{Earned: 50_000}, Closing: 54_321})
+	same(t, "beside the 9th", *st.Steps[0].Previous, report.Movement{Opening: 1, Total: report.Flow{Earned: 20}, Closing: 21})
+	same(t, "beside the 10th", *st.Steps[1].Previous, report.Movement{Opening: 21, Total: report.Flow{Earned: 4_300}, Closing: 4_321})
+	alone := now.statement(report.Balances{Range: days(t, "2026-06-09", "2026-06-10"), Against: new("none")})
+	if alone.Against != nil || alone.Before != (report.Movement{}) || alone.Steps[0].Previous != nil || alone.Movement != st.Movement {
+		t.Errorf("without a comparison: %+v", alone)
 	}
 }
 
@@ -471,6 +615,153 @@ func TestOutcomesByLastDay(t *testing.T) {
 	same(t, "and by then", on("2027-04-02 12:00:00").endings().Outcomes[0], report.Outcome{Until: report.Earlier, Redeemed: 20, Expired: 90, Open: 20})
 }
 
+// earned is what is told about the time of earning.
+func (s shop) earned() map[string]int64 {
+	s.T.Helper()
+	e := s.endings()
+	told := map[string]int64{}
+	add := func(name string, amount int64) {
+		if amount != 0 {
+			told[name] = amount
+		}
+	}
+	for _, at := range e.Earned.Times {
+		from := at.From.Format(time.DateOnly)
+		if at.From.IsZero() {
+			from = "before"
+		}
+		add(from+" to "+at.To.Format(time.DateOnly), at.Amount)
+	}
+	add("undated", e.Earned.Undated)
+	add("apart", e.Earned.Apart)
+	add("unclear", e.Earned.Unclear)
+	var sum int64
+	for _, amount := range told {
+		sum += amount
+	}
+	if sum != e.Total {
+		s.T.Errorf("%v isn't %d in all", told, e.Total)
+	}
+	return told
+}
+
+// A last day tells when it was given, as long as the rules name one time for it. A change that doesn't move last days, or moves
+// them to others, leaves it clear.
+func TestWhenItWasEarned(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T, first programme.Change) (s *shop, on func(local string, points int64) shop) {
+		t.Helper()
+		s = new(newShop(t, "Europe/Stockholm").on("2026-01-15 12:00:00"))
+		anna := s.Customer()
+		s.Sale(anna.ID, s.purchase, 1)
+		s.Shop = s.Rule(ledger.Points, first)
+		on = func(local string, points int64) shop {
+			later := s.on(local)
+			later.By = s.By
+			if points > 0 {
+				later.Sale(anna.ID, s.purchase, points)
+			}
+			return later
+		}
+		return s, on
+	}
+	after := func(months int64, to core.Rounding) programme.Change {
+		return programme.Change{Rule: core.ExpireAfter, Months: &months, RoundTo: to, Before: programme.BeforeNever}
+	}
+	change := func(s *shop, at shop, c programme.Change) {
+		at.Shop = at.Rule(ledger.Points, c)
+		s.By = at.By
+	}
+	for name, c := range map[string]struct {
+		rule programme.Change
+		want map[string]int64
+	}{
+		"to the day":   {after(12, core.ToDay), map[string]int64{"undated": 1, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000}},
+		"by month":     {after(12, core.ToMonth), map[string]int64{"undated": 1, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000}},
+		"by quarter":   {after(12, core.ToQuarter), map[string]int64{"undated": 1, "2026-01-01 to 2026-03-31": 320, "2026-04-01 to 2026-05-31": 54_000}},
+		"yearly":       {programme.Change{Rule: core.ExpireYearly, Month: new(int64(6)), Day: new(int64(30)), Before: programme.BeforeNever}, map[string]int64{"undated": 1, "2026-01-12 to 2026-05-01": 4_320, "2026-05-02 to 2026-05-20": 50_000}},
+		"and before":   {programme.Change{Rule: core.ExpireAfter, Months: new(int64(12))}, map[string]int64{"before to 2026-01-31": 21, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000}},
+		"inactivity":   {programme.Change{Rule: core.ExpireInactive, Months: new(int64(12)), Before: programme.BeforeNever}, map[string]int64{"undated": 54_321}},
+		"no more rule": {after(12, core.ToMonth), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, on := start(t, c.rule)
+			on("2026-01-31 12:00:00", 20)
+			on("2026-02-28 12:00:00", 300)
+			on("2026-05-01 12:00:00", 4_000)
+			last := on("2026-05-20 12:00:00", 50_000)
+			if c.want != nil {
+				same(t, "earned", last.earned(), c.want)
+				return
+			}
+			change(s, last, programme.Change{Rule: core.NeverExpire})
+			later := on("2026-06-20 12:00:00", 600_000)
+			same(t, "earned", later.earned(), map[string]int64{
+				"undated": 600_001, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 300, "2026-05-01 to 2026-05-31": 54_000,
+			})
+		})
+	}
+	t.Run("changed", func(t *testing.T) {
+		t.Parallel()
+		s, on := start(t, after(12, core.ToMonth))
+		on("2026-01-20 12:00:00", 20)
+		grace := after(12, core.ToMonth)
+		grace.GraceDays = new(int64(10))
+		change(s, on("2026-02-10 12:00:00", 300), grace)
+		change(s, on("2026-02-20 12:00:00", 4_000), after(24, core.ToMonth))
+		longer := on("2026-03-10 12:00:00", 50_000)
+		clear := map[string]int64{"undated": 1, "2026-01-01 to 2026-01-31": 20, "2026-02-01 to 2026-02-28": 4_300, "2026-03-01 to 2026-03-31": 50_000}
+		same(t, "longer", longer.earned(), clear)
+		change(s, longer, after(12, core.ToMonth)) // March 2028: earned in March 2026 by two years, or in March 2027 by one
+		shorter := on("2026-04-10 12:00:00", 600_000)
+		clear["2026-04-01 to 2026-04-30"] = 600_000
+		same(t, "shorter", shorter.earned(), clear)
+		last := on("2027-03-10 12:00:00", 7_000_000)
+		same(t, "unclear", last.earned(), map[string]int64{
+			"undated": 1, "unclear": 7_050_000, "2026-04-01 to 2026-04-30": 600_000, "2026-02-01 to 2026-02-28": 4_300, "2026-01-01 to 2026-01-31": 20,
+		})
+		last.Exec("delete from loyalty.audit_entry where tenant_id = $1 and action = 'programme.edit' and created_at < '2026-02-15'", s.By.Tenant.ID)
+		same(t, "forgotten", last.earned(), map[string]int64{"undated": 1, "unclear": 7_654_320})
+		if !last.endings().Earned.Forgotten {
+			t.Error("the rules are known")
+		}
+	})
+}
+
+// A balance that was imported was earned elsewhere, and what a voided redemption returned to a day of its own keeps no month.
+func TestEarnedElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm").on("2026-01-10 12:00:00").expires(after(1))
+	by := s.By
+	on := func(local string) shop {
+		later := s.on(local)
+		later.By = by
+		return later
+	}
+	anna, bo := s.Customer(), s.Customer()
+	s.Sale(anna.ID, s.purchase, 100) // to 28 February
+	taken := s.Redeem(anna.ID, s.espresso)
+	s.Sale(bo.ID, s.purchase, 7)
+	march := on("2026-03-02 12:00:00") // what it returns lasts until 1 April
+	march.midnight()
+	march.VoidRedemption(taken.ID)
+	march.Sale(anna.ID, s.purchase, 1_000)
+	same(t, "returned", march.earned(), map[string]int64{"apart": 10, "2026-03-01 to 2026-03-31": 1_000})
+
+	imported := march.Customer()
+	march.Exec("update loyalty.customer set imported_at = created_at where tenant_id = $1 and id = $2", by.Tenant.ID, imported.ID)
+	march.Check(db.Run(t.Context(), march.DB.Tenant(march.By), func(tx *db.Tx) error {
+		return ledger.Queue(tx, march.By, ledger.Entry{Customer: imported.ID, Unit: ledger.Points, Amount: 50_000, Kind: ledger.Opened})
+	}))
+	want := map[string]int64{"apart": 50_010, "2026-03-01 to 2026-03-31": 1_000}
+	same(t, "imported", march.earned(), want)
+	_, err := core.Result(march.Merging.Merge(t.Context(), march.By, anna.ID, imported.ID, nil, nil))
+	march.Check(err)
+	want = map[string]int64{"apart": 51_010} // in one lot with what was imported
+	same(t, "merged", march.earned(), want)
+}
+
 // What a large business's points do by day is kept for an hour, for it may take long. The page says since when.
 func TestEndingsOfALargeBusinessAreKept(t *testing.T) {
 	t.Parallel()
@@ -497,10 +788,10 @@ func TestRefusedStatements(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "UTC")
 	_, err := s.Reports.Points(t.Context(), s.By, report.Balances{
-		Range: days(t, "2026-03-10", "2026-03-09"), Unit: new("coins"), ValueCents: new(int64(-1)), ExpectedRate: new(int64(10_001)),
+		Range: days(t, "2026-03-10", "2026-03-09"), Unit: new("coins"), Against: new("tomorrow"), ValueCents: new(int64(-1)), ExpectedRate: new(int64(10_001)),
 	})
 	same(t, "fields", shoptest.Fields(t, err), core.Fields{
-		"to": {core.AfterOrEqual("from")}, "unit": {core.InvalidChoice}, "value": {core.Min(0)}, "rate": {core.Max(100)},
+		"to": {core.AfterOrEqual("from")}, "unit": {core.InvalidChoice}, "compare": {core.InvalidChoice}, "value": {core.Min(0)}, "rate": {core.Max(100)},
 	})
 	_, err = s.Reports.Endings(t.Context(), s.By, new("coins"))
 	same(t, "unit", shoptest.Fields(t, err), core.Fields{"unit": {core.InvalidChoice}})
@@ -521,10 +812,10 @@ func TestAnotherTenantsPointsAreNotCounted(t *testing.T) {
 	neighbour.AddReward(reward.New{Name: "Dear", PointsCost: new(int64(10)), CostCents: new(int64(20))})
 	neighbour.Sale(anna.ID, neighbour.purchase, 900)
 	st := s.statement(report.Balances{})
-	if st.Opening != 0 || st.Closing != 0 || st.Total != (report.Flow{}) || st.Owed != (report.Owed{}) {
+	if st.Opening != 0 || st.Closing != 0 || st.Total != (report.Flow{}) || st.Owed != (report.Owed{Rewards: report.SpentOn{Count: 1, Unpriced: 1}}) {
 		t.Errorf("statement = %+v, want nothing", st)
 	}
-	if e := s.endings(); e.Total != 0 || len(e.Outcomes) != 0 {
+	if e := s.endings(); e.Total != 0 || len(e.Outcomes) != 0 || len(e.Earned.Times) != 0 || e.Earned.Undated != 0 {
 		t.Errorf("endings = %+v, want nothing", e)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -144,8 +145,8 @@ type hourRow struct {
 	SpendTotalCents   int64
 }
 
-// promotionHours compares the hours of promotions, for a report that the gate has admitted. Time is divided where one of them begins or ends, and each piece is counted
-// once, however many promotions it is about.
+// promotionHours compares the hours of promotions, for a report that the gate has admitted. Time is divided where one of them begins or
+// ends, and each piece is counted once, however many promotions it is about.
 func (s *Service) promotionHours(ctx context.Context, by core.Actor, picked selected, stored []storedPromotion, firstSale, now time.Time) ([]PromotionHours, error) {
 	var compared []comparison
 	for _, p := range stored {
@@ -157,17 +158,9 @@ func (s *Service) promotionHours(ctx context.Context, by core.Actor, picked sele
 	if len(compared) == 0 {
 		return nil, nil
 	}
-	slots, classes := picked.slots(compared, now)
-	sql, args := promotionHoursSQL, db.Args{
-		"classes":   db.Column(slots, func(s slot) int64 { return s.class }),
-		"first_ids": db.Column(slots, func(s slot) core.ID { return core.FirstID(s.start) }),
-		"next_ids":  db.Column(slots, func(s slot) core.ID { return core.FirstID(s.end) }),
-	}
-	if picked.location != nil {
-		sql, args["location"] = promotionHoursAtSQL, *picked.location
-	}
+	counted, classes := picked.ofHours(compared, now)
 	var rows []hourRow
-	if err := s.read(ctx, by, db.AllInto(&rows, sql, args)); err != nil {
+	if err := s.read(ctx, by, counted(&rows)); err != nil {
 		return nil, err
 	}
 	figures := make([]PromotionHours, len(compared))
@@ -177,7 +170,7 @@ func (s *Service) promotionHours(ctx context.Context, by core.Actor, picked sele
 		h.InsideBefore.Days = c.days(c.priorFrom, c.priorTo)
 		h.Outside.Days, h.OutsideBefore.Days = h.Inside.Days, h.InsideBefore.Days
 		for _, r := range rows {
-			to := h.of(hours(classes[r.Class][i]))
+			to := h.of(hours(classes.all[r.Class][i]))
 			if to == nil || !c.isFor(r) {
 				continue
 			}
@@ -205,44 +198,119 @@ func (h *PromotionHours) of(which hours) *HourFigures {
 	return nil
 }
 
-// slot is a stretch of time that counts for the same figures of each promotion.
+// ofHours returns what reads the sales of each class: from hours that were counted, as long as all windows begin and end with one.
+func (d selected) ofHours(compared []comparison, now time.Time) (read func(*[]hourRow) db.Reading, of *classes) {
+	of = &classes{compared: compared, numbers: map[string]int64{}}
+	clocks := clocksOf(compared)
+	if !slices.ContainsFunc(clocks, func(c award.Clock) bool { return c%60 != 0 }) {
+		args := d.clockHours(of, clocks, now)
+		return func(rows *[]hourRow) db.Reading { return db.AllInto(rows, promotionHoursSQL, args) }, of
+	}
+	slots := d.slots(of, clocks, now)
+	sql, args := promotionSlotsSQL, db.Args{
+		"classes":   db.Column(slots, func(s slot) int64 { return s.class }),
+		"first_ids": db.Column(slots, func(s slot) core.ID { return core.FirstID(s.start) }),
+		"next_ids":  db.Column(slots, func(s slot) core.ID { return core.FirstID(s.end) }),
+	}
+	if d.location != nil {
+		sql, args["location"] = promotionSlotsAtSQL, *d.location
+	}
+	return func(rows *[]hourRow) db.Reading { return db.AllInto(rows, sql, args) }, of
+}
+
+// classes are the different sets of figures that time counts for: which ones of each comparison.
+type classes struct {
+	compared []comparison
+	all      []string // a byte for each comparison
+	numbers  map[string]int64
+}
+
+// uncounted is no class: no comparison counts the time.
+const uncounted int64 = -1
+
+// at returns the class of an instant, of which only the date and what a clock shows matter.
+func (c *classes) at(local time.Time) int64 {
+	class, counts := make([]byte, len(c.compared)), false
+	for i := range c.compared {
+		class[i] = byte(c.compared[i].at(local))
+		counts = counts || class[i] != byte(notCompared)
+	}
+	if !counts {
+		return uncounted
+	}
+	number, isKnown := c.numbers[string(class)]
+	if !isKnown {
+		number = int64(len(c.all))
+		c.numbers[string(class)], c.all = number, append(c.all, string(class))
+	}
+	return number
+}
+
+// clockHours divides the days of comparisons by the hours that clocks show, and returns the arguments of promotionHoursSQL. Days whose
+// hours have the same classes share a bucket.
+func (d selected) clockHours(of *classes, clocks []award.Clock, now time.Time) db.Args {
+	t := timetable{days: d.days}
+	buckets := map[[24]int64]int{}
+	var inBucket, shown, class []int64
+	for _, date := range datesOf(of.compared) {
+		if !d.startOf(date).Before(now) {
+			break
+		}
+		var hours [24]int64
+		for i, c := range clocks {
+			next := award.EndOfDay
+			if i+1 < len(clocks) {
+				next = clocks[i+1]
+			}
+			same := of.at(date.Add(time.Duration(c) * time.Minute))
+			for hour := c / 60; hour < next/60; hour++ {
+				hours[hour] = same
+			}
+		}
+		bucket, isKnown := buckets[hours]
+		if !isKnown {
+			bucket = len(buckets)
+			buckets[hours] = bucket
+			for hour, c := range hours {
+				if c != uncounted {
+					inBucket, shown, class = append(inBucket, int64(bucket)), append(shown, int64(hour)), append(class, c)
+				}
+			}
+		}
+		t.add(inRange, bucket, Period{date, date}, date)
+	}
+	args := t.at(d.location)
+	args["in_bucket"], args["shown"], args["classes"] = inBucket, shown, class
+	return args
+}
+
+// slot is a stretch of time of a class.
 type slot struct {
 	class      int64
 	start, end time.Time
 }
 
-// slots divides the days of comparisons. A class has which figures of each comparison its slots count for.
-func (d days) slots(compared []comparison, now time.Time) (slots []slot, classes []string) {
-	known := map[string]int64{}
-	clocks := clocksOf(compared)
-	for _, date := range datesOf(compared) {
+// slots divides the days of comparisons where a window begins or ends.
+func (d days) slots(of *classes, clocks []award.Clock, now time.Time) (slots []slot) {
+	for _, date := range datesOf(of.compared) {
 		moments := d.moments(date, clocks)
 		for i, start := range moments[:len(moments)-1] {
 			end := moments[i+1]
 			if !start.Before(now) {
 				break
 			}
-			local, class, counts := start.In(d.zone), make([]byte, len(compared)), false
-			for j := range compared {
-				class[j] = byte(compared[j].at(local))
-				counts = counts || class[j] != byte(notCompared)
-			}
-			if !counts {
+			class := of.at(start.In(d.zone))
+			if class == uncounted {
 				continue
 			}
-			number, isKnown := known[string(class)]
-			if !isKnown {
-				number = int64(len(classes))
-				known[string(class)], classes = number, append(classes, string(class))
-			}
-			if last := len(slots) - 1; last >= 0 && slots[last].class == number && slots[last].end.Equal(start) {
+			if last := len(slots) - 1; last >= 0 && slots[last].class == class && slots[last].end.Equal(start) {
 				slots[last].end = end
 			} else {
-				slots = append(slots, slot{number, start, end})
+				slots = append(slots, slot{class, start, end})
 			}
 		}
 	}
-	return slots, classes
+	return slots
 }
 
 // clocksOf returns the times of day at which windows begin or end, in order, from midnight.
@@ -293,9 +361,27 @@ func (d days) moments(date time.Time, clocks []award.Clock) (moments []time.Time
 	return append(moments, end)
 }
 
+// A sale's unit is that of its type, which can't change once it has sales.
+const promotionHoursSQL = daily.Spans + `
+	select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
+		least(sold.spend, 9223372036854775807)::bigint as spend_total_cents
+	from (
+		select c.class, h.transaction_type_id, h.location_id, sum(h.transactions) as transactions, sum(h.spend) as spend
+		from (
+			select bucket, hour, transaction_type_id, location_id, sum(transactions) as transactions, sum(spend) as spend
+			from (` + daily.HoursOfSpans + `
+			) counted
+			where @location::bigint in (0, location_id)
+			group by bucket, hour, transaction_type_id, location_id
+		) h
+		join unnest(@in_bucket::bigint[], @shown::bigint[], @classes::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
+		group by c.class, h.transaction_type_id, h.location_id
+	) sold
+	join loyalty.transaction_type k on k.tenant_id = @tenant_id and k.id = sold.transaction_type_id`
+
 const (
-	promotionHoursSQL   = promotionHourSales + promotionHourTotals
-	promotionHoursAtSQL = promotionHourSales + `
+	promotionSlotsSQL   = promotionHourSales + promotionHourTotals
+	promotionSlotsAtSQL = promotionHourSales + `
 				and location_id = @location` + promotionHourTotals
 
 	promotionHourSales = `

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 )
 
@@ -88,15 +89,16 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	}
 	var f Feed
 	var found []dayFound
-	dates, dayArgs := s.latestDays(by.Tenant.TimeZone)
+	days := s.latestDays(by.Tenant.TimeZone)
 	err := db.Together(ctx, s.db.Tenant(by),
+		db.OneInto(&struct{ Set string }{}, planOnceSQL, nil),
 		db.AllInto(&f.Events, recentSQL, db.Args{"limit": limit, "ordinary": min(limit, ordinarySales)}),
-		db.AllInto(&found, recentDaysSQL, dayArgs))
+		db.AllInto(&found, recentDaysSQL, days.args()))
 	if err != nil {
 		return Feed{}, err
 	}
 	for _, d := range found {
-		d.Date = dates[d.Number-1]
+		d.Date = days.spans[d.Back].since
 		f.Days = append(f.Days, d.DayInBrief)
 	}
 	if f.Mark, err = markOf(f); err != nil {
@@ -108,24 +110,20 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	return f, s.addActors(ctx, by, f.Events)
 }
 
-// latestDays returns today and the days before it, newest first, and their bounds as arguments.
-func (s *Service) latestDays(zone *time.Location) (dates []time.Time, bounds db.Args) {
-	year, month, day := s.db.Now().In(zone).Date()
-	var starts, ends []time.Time
-	var firstIDs, nextIDs []core.ID
+// latestDays are today and the days before it, newest first.
+func (s *Service) latestDays(zone *time.Location) (t timetable) {
+	t.zone = zone
+	today := core.DateOf(s.db.Now(), zone)
 	for back := range daysBack {
-		date := time.Date(year, month, day-back, 0, 0, 0, 0, time.UTC)
-		start, end := core.StartOfDate(date, zone), core.StartOfDate(date.AddDate(0, 0, 1), zone)
-		dates = append(dates, date)
-		starts, ends = append(starts, start), append(ends, end)
-		firstIDs, nextIDs = append(firstIDs, core.FirstID(start)), append(nextIDs, core.FirstID(end))
+		date := today.AddDate(0, 0, -back)
+		t.add(inRange, back, Period{date, date}, date)
 	}
-	return dates, db.Args{"starts": starts, "ends": ends, "first_ids": firstIDs, "next_ids": nextIDs}
+	return t
 }
 
-// dayFound is a day, counted back from today, which is 1.
+// dayFound is a day, counted back from today.
 type dayFound struct {
-	Number int64
+	Back int64
 	DayInBrief
 }
 
@@ -303,14 +301,32 @@ const recentSQL = `
 	left join loyalty.redemption g on g.tenant_id = @tenant_id and g.id = v.redemption_id
 	order by e.at desc, e.id desc, e.kind`
 
-// Only the latest two days with sales are counted, each between two IDs.
-const recentDaysSQL = `
-	with span as (
-		select *
-		from unnest(@first_ids::uuid[], @next_ids::uuid[], @starts::timestamptz[], @ends::timestamptz[])
-			with ordinality as span (first_id, next_id, starts, ends, number)
-		where (
-			select id
+// The latest two days with sales. A bucket is a day, counted back from today.
+const recentDaysSQL = daily.Spans + `, sold as materialized (
+		select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
+		from (` + daily.SalesOfSpans + `
+		) sale
+		group by bucket
+		having sum(transactions) > 0
+		order by bucket
+		limit 2
+	), joined as materialized (
+		select bucket, sum(customers) as customers
+		from (` + daily.JoinedOfSpans + `
+		) customer
+		group by bucket
+	)
+	select sold.bucket as back, sold.transactions::bigint as transactions_count,
+		least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
+		least(sold.points, 9223372036854775807)::bigint as points_awarded,
+		least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
+		ends.first_at as first_sale_at, ends.last_at as last_sale_at, coalesce(joined.customers, 0)::bigint as new_customers
+	from sold
+	cross join lateral (
+		select min(earliest.created_at) as first_at, max(latest.created_at) as last_at
+		from span
+		cross join lateral (
+			select created_at
 			from loyalty.transaction
 			where tenant_id = @tenant_id
 				and id >= span.first_id
@@ -318,42 +334,18 @@ const recentDaysSQL = `
 				and status = 'completed'
 			order by id
 			limit 1
-		) is not null
-		order by number
-		limit 2
-	)
-	select span.number, sold.transactions as transactions_count,
-		least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
-		least(sold.points, 9223372036854775807)::bigint as points_awarded,
-		least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
-		earliest.created_at as first_sale_at, latest.created_at as last_sale_at, joined.customers as new_customers
-	from span
-	cross join lateral (
-		select count(*) as transactions, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points, coalesce(sum(stamps_awarded), 0) as stamps
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status = 'completed'
-	) sold
-	cross join lateral (
-		select created_at
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status = 'completed'
-		order by id
-		limit 1
-	) earliest
-	cross join lateral (
-		select created_at
-		from loyalty.transaction
-		where tenant_id = @tenant_id
-			and id >= span.first_id
-			and id < span.next_id
-			and status = 'completed'
-		order by id desc
-		limit 1
-	) latest` + joinedInSpan + `
-	order by span.number`
+		) earliest
+		cross join lateral (
+			select created_at
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= span.first_id
+				and id < span.next_id
+				and status = 'completed'
+			order by id desc
+			limit 1
+		) latest
+		where span.bucket = sold.bucket
+	) ends
+	left join joined on joined.bucket = sold.bucket
+	order by sold.bucket`

@@ -338,52 +338,6 @@ func TestCoupons(t *testing.T) {
 	same(t, "half marked", s.at(later).couponReport(), want)
 }
 
-// "The three reports with date ranges": coupons sent on those days in the shop's zone, whatever their
-// vouchers' status.
-func TestCouponsSentInARange(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, "Europe/Stockholm")
-	first := s.on("2026-05-31 23:59:59")
-	for range 2 {
-		first.Customer()
-	}
-	spring := first.coupon("Spring", nil)
-	first.send(spring)
-	june := s.on("2026-06-01 00:00:00")
-	later := s.on("2026-06-02 12:00:00").DB.Now()
-	summer := june.coupon("Summer", &later)
-	sent := june.send(summer)
-	june.send(spring)
-	june.coupon("Unsent", nil)
-	s.on("2026-06-02 11:00:00").redeem(sent[0])
-	seen := s.on("2026-06-03 12:00:00")
-	for _, c := range []struct {
-		from, to string
-		want     []report.Coupon
-	}{
-		{"2026-05-31", "2026-05-31", []report.Coupon{{ID: spring.ID, Name: "Spring", Sent: 2, Pending: 2}}},
-		{"2026-06-01", "2026-06-01", []report.Coupon{
-			{ID: summer.ID, Name: "Summer", Sent: 2, Redeemed: 1, Expired: 1},
-			{ID: spring.ID, Name: "Spring", Sent: 2, Pending: 2},
-		}},
-		{"2026-05-31", "2026-06-01", []report.Coupon{
-			{ID: summer.ID, Name: "Summer", Sent: 2, Redeemed: 1, Expired: 1},
-			{ID: spring.ID, Name: "Spring", Sent: 4, Pending: 4},
-		}},
-		{"2026-06-02", "2026-06-03", []report.Coupon{}},
-	} {
-		got, err := seen.Reports.SentCoupons(t.Context(), s.By, days(t, c.from, c.to))
-		s.Check(err)
-		same(t, c.from+" to "+c.to, got, c.want)
-	}
-	_, err := s.Reports.SentCoupons(t.Context(), s.By, days(t, "2026-06-02", "2026-06-01"))
-	shoptest.WantFields(t, err, core.Fields{"to": {core.AfterOrEqual("from")}})
-	neighbour := newShop(t, "UTC")
-	if got, err := seen.Reports.SentCoupons(t.Context(), neighbour.By, days(t, "2026-05-01", "2026-06-30")); err != nil || len(got) != 0 {
-		t.Errorf("a neighbour sees %v, %v", got, err)
-	}
-}
-
 // "redemption_rate": the redeemed share of the sent vouchers.
 func TestRedemptionRate(t *testing.T) {
 	t.Parallel()
@@ -406,7 +360,8 @@ func TestEachReportIsOneRoundTrip(t *testing.T) {
 		"summary":  func() error { _, err := reports.Summary(t.Context(), s.By, report.Range{}); return err },
 		"top":      func() error { _, err := reports.Top(t.Context(), s.By, report.Ranking{}); return err },
 		"coupons":  func() error { _, err := reports.Coupons(t.Context(), s.By); return err },
-		"sent":     func() error { _, err := reports.SentCoupons(t.Context(), s.By, report.Range{}); return err },
+		"use":      func() error { _, err := reports.CouponUse(t.Context(), s.By, report.Selection{}); return err },
+		"rewards":  func() error { _, err := reports.Rewards(t.Context(), s.By, report.Selection{}); return err },
 		"overview": func() error { _, err := reports.Overview(t.Context(), s.By, report.Range{}); return err },
 		"recent":   func() error { _, err := reports.Recent(t.Context(), s.By, 10, ""); return err },
 	} {

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -260,7 +261,7 @@ func void(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *str
 			return Redemption{}, err
 		}
 	}
-	if err := Refund(tx, by, r); err != nil {
+	if err := errors.Join(daily.Mark(tx, r.CreatedAt), Refund(tx, by, r)); err != nil {
 		return Redemption{}, err
 	}
 	values := map[string]any{"status": Voided}

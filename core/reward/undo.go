@@ -6,6 +6,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 )
 
@@ -37,6 +38,11 @@ func Undo(ctx context.Context, tx *db.Tx, by core.Actor, bought, pending []core.
 		return nil, err
 	}
 	for _, r := range undone {
+		if r.Status == Voided {
+			if err := daily.Mark(tx, r.CreatedAt); err != nil {
+				return nil, err
+			}
+		}
 		if r.Status == Voided && r.TookStock {
 			if err := db.Queue(tx, returnStockSQL, db.Args{"reward": r.RewardID}); err != nil {
 				return nil, err

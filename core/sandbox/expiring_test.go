@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
@@ -51,6 +52,7 @@ func TestPointsInTheFileEnd(t *testing.T) {
 		if diff := cmp.Diff([]string{"earn 40", "expiry -40", "expiry_return 40", "reversal -40"}, kinds); diff != "" {
 			t.Errorf("entries of the one that expired (-want +got):\n%s", diff)
 		}
+		s.Check(s.Days.Count(t.Context(), daily.Counting{Tenant: one.ID}))
 	}
 	shoptest.Of(t, d, core.Actor{}).Verify()
 }

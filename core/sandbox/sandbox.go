@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/loyalty"
@@ -154,6 +155,7 @@ func (m Maker) fill(run sample.Run, t *Tenant, made core.Tenant) {
 	b.addCoupons()
 	b.addPages()
 	b.addSegments() // last, because it counts all customers
+	b.shop.Must(db.In(run.Context(), m.DB.Tenant(b.shop.By), func(tx *db.Tx) (int, error) { return 0, daily.CountAnew(tx) }))
 }
 
 // addStaff adds one person of each role.

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/ledger"
@@ -39,13 +40,27 @@ func (s Shop) WriteEverything() {
 	s.Voucher(s.Coupon(coupon.New{Name: "Welcome back", BenefitType: "points", BenefitValue: new(int64(5))}).ID, c.ID)
 	s.Check(s.Customers.AddTag(s.T.Context(), s.By, c.ID, "Regular"))
 	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, c.ID, s.AddCustomer(Anna(Phone())).ID, nil, nil)))
-	seedLevels(s, c)
+	silver := seedLevels(s, c)
 	seedImport(s)
 	seedLinks(s)
 	seedPIN(s, c)
+	seedDays(s, silver)
 	s.Must(core.Result(s.Locations.Add(s.T.Context(), s.By, location.New{Name: "Södermalm"}, nil)))
 	seedNotifications(s)
 	s.Must(s.Tenants.EditSettings(s.T.Context(), s.By, tenant.SettingsEdit{Colour: core.Set("#5746d6"), Logo: core.Set(Picture())}))
+}
+
+// seedDays counts days on which something happened, and changes one of them.
+func seedDays(s Shop, silver int64) {
+	s.T.Helper()
+	past := s.At(s.DB.Now().Add(-72 * time.Hour))
+	c := past.Customer()
+	sold := past.Sale(c.ID, past.Points(100), 1250)
+	past.Redeem(c.ID, past.Reward(5, nil))
+	past.Must(core.Result(past.Services.Levels.Give(past.T.Context(), past.By, c.ID, level.Given{LevelID: silver, Reason: "Regular"}, nil)))
+	past.RedeemVoucher(past.Voucher(past.Coupon(coupon.New{Name: "Three days ago", BenefitType: "points", BenefitValue: new(int64(5))}).ID, c.ID))
+	s.Check(s.Days.Count(s.T.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+	s.VoidSale(sold.ID)
 }
 
 // seedPromotion adds a promotion about a category, and returns a type whose sale sent a code that no category has.
@@ -68,7 +83,7 @@ func seedPromotion(shop Shop) transaction.Type {
 }
 
 // seedLevels launches levels, and gives one to a customer.
-func seedLevels(shop Shop, c customer.Customer) {
+func seedLevels(shop Shop, c customer.Customer) (given int64) {
 	shop.T.Helper()
 	ctx, by, s := shop.T.Context(), shop.By, shop.Services.Levels
 	today := core.DateOf(shop.DB.Now(), by.Tenant.TimeZone)
@@ -81,9 +96,11 @@ func seedLevels(shop Shop, c customer.Customer) {
 		setup, err := s.Change(ctx, by, change)
 		shop.Check(err)
 		if setup.Active {
-			shop.Must(core.Result(s.Give(ctx, by, c.ID, level.Given{LevelID: setup.Levels[1].ID, Reason: "Regular"}, nil)))
+			given = setup.Levels[1].ID
+			shop.Must(core.Result(s.Give(ctx, by, c.ID, level.Given{LevelID: given, Reason: "Regular"}, nil)))
 		}
 	}
+	return given
 }
 
 // seedNotifications tells the actor about a reward that is low, with a threshold of their own.

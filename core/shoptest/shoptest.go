@@ -259,6 +259,9 @@ func (s Shop) Log(kind string, id any) []string {
 // must be the test's own.
 func (s Shop) Verify() {
 	s.T.Helper()
+	if dbtest.IsShared(s.DB) {
+		s.T.Fatal("the business is in the database of all tests, so what they have done by half is found, too: use dbtest.OwnDB")
+	}
 	results, err := verify.Run(s.T.Context(), s.DB)
 	s.Check(err)
 	for _, r := range results {

@@ -42,7 +42,7 @@ func (s *Service) logExport(ctx context.Context, by core.Actor, f Filter, count 
 // that they were given: the log outlives an erased customer.
 func (f Filter) facts() map[string]any {
 	facts := map[string]any{}
-	for name, text := range map[string]*string{"status": f.Status, "source": f.Source} {
+	for name, text := range map[string]*string{"status": f.Status, "source": f.Source, "recorded_by": f.RecordedBy} {
 		if text != nil {
 			facts[name] = *text
 		}
@@ -51,6 +51,9 @@ func (f Filter) facts() map[string]any {
 		if id != nil {
 			facts[name] = *id
 		}
+	}
+	if f.WithoutLocation {
+		facts["without_location"] = true
 	}
 	for name, text := range map[string]*string{"customer_ulid": f.CustomerID, "search": f.Search} {
 		if text != nil {

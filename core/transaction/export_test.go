@@ -33,6 +33,7 @@ func TestExport(t *testing.T) {
 		{transaction.Filter{}, []core.ID{there, voided, plain}},
 		{transaction.Filter{Status: new("completed"), CustomerID: new(s.customer.String()), LocationID: &branch.ID}, []core.ID{there}},
 		{transaction.Filter{Search: new("R-7")}, nil},
+		{transaction.Filter{WithoutLocation: true, RecordedBy: new("token:7")}, nil},
 	} {
 		got, err := export(s.As(core.Manager).By, c.filter)
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
@@ -52,7 +53,8 @@ func TestExport(t *testing.T) {
 	want := []string{
 		`{"count": 3, "filter": {}, "complete": true}`,
 		`{"count": 1, "filter": {"status": "completed", "location_id": ` + shoptest.Query[string](s.Shop, "select $1::bigint::text", branch.ID) + `, "customer_ulid": true}, "complete": true}`,
-		`{"count": 0, "filter": {"search": true}, "complete": true}`, `{"count": 1, "filter": {}, "complete": false}`,
+		`{"count": 0, "filter": {"search": true}, "complete": true}`,
+		`{"count": 0, "filter": {"recorded_by": "token:7", "without_location": true}, "complete": true}`, `{"count": 1, "filter": {}, "complete": false}`,
 	}
 	got := shoptest.QueryAll[string](s.Shop, "select new::text from loyalty.audit_entry where tenant_id = $1 and action = 'transaction.export' order by created_at, id", s.By.Tenant.ID)
 	if diff := cmp.Diff(want, got); diff != "" {

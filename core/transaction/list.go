@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -22,8 +23,13 @@ type Filter struct {
 	Search      *string    // part of the customer's name, phone number or e-mail address, or a whole receipt number
 	SearchCents *int64     // with Search: or this amount
 
+	WithoutLocation   bool
+	RecordedBy        *string // as Recorder names them
 	ExternalReference *string // a whole receipt number
 }
+
+// Recorder names who recorded sales, for a filter: a person, a token, or the platform.
+func Recorder(kind core.ActorKind, id string) string { return string(kind) + ":" + id }
 
 // SearchLimits says where a search left sales out.
 type SearchLimits struct {
@@ -132,6 +138,14 @@ func (f Filter) args(check *core.Check, t core.Tenant, from, to string) (db.Args
 	}
 	if f.Source != nil {
 		core.OneOf(check, "source", Source(*f.Source), API, POS, Panel)
+	}
+	if f.WithoutLocation {
+		args["without_location"] = true
+	}
+	if given := check.OptionalText("recorded_by", f.RecordedBy, 255); given != nil {
+		kind, id, _ := strings.Cut(*given, ":")
+		core.OneOf(check, "recorded_by", core.ActorKind(kind), core.ByStaff, core.ByToken, core.ByAdmin, core.BySystem)
+		args["recorder_kind"], args["recorder"] = kind, id
 	}
 	if given := check.OptionalText("customer_ulid", f.CustomerID, 255); given != nil {
 		id, err := core.ParseID(*given)

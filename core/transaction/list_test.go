@@ -65,6 +65,9 @@ func TestListFilters(t *testing.T) {
 	byHand := s.of(600)
 	byHand.Source, byHand.LocationID, byHand.TransactionTypeID = transaction.Panel, &branch.ID, coffee.ID
 	hand := s.record(s.By, byHand)
+	sara, app := s.As(core.Cashier).By, s.By
+	app.Kind, app.ID = core.ByToken, sara.ID // a token may have the number of a person
+	saras, ordered := s.record(sara, s.at(branch.ID)), s.record(app, s.of(700))
 	s.void(voided)
 
 	for _, c := range []struct {
@@ -72,13 +75,22 @@ func TestListFilters(t *testing.T) {
 		f    transaction.Filter
 		want []core.ID
 	}{
-		{"all", transaction.Filter{}, []core.ID{hand, till, atSoder, coffees, bos, voided, plain}},
+		{"all", transaction.Filter{}, []core.ID{ordered, saras, hand, till, atSoder, coffees, bos, voided, plain}},
 		{"voided", transaction.Filter{Status: new("voided")}, []core.ID{voided}},
-		{"completed", transaction.Filter{Status: new("completed")}, []core.ID{hand, till, atSoder, coffees, bos, plain}},
+		{"completed", transaction.Filter{Status: new("completed")}, []core.ID{ordered, saras, hand, till, atSoder, coffees, bos, plain}},
 		{"type", transaction.Filter{TypeID: &coffee.ID}, []core.ID{hand, coffees}},
-		{"source", transaction.Filter{Source: new("api")}, []core.ID{atSoder, coffees, bos, voided, plain}},
+		{"source", transaction.Filter{Source: new("api")}, []core.ID{ordered, saras, atSoder, coffees, bos, voided, plain}},
 		{"customer", transaction.Filter{CustomerID: new(strings.ToLower(bo.String()))}, []core.ID{bos}},
-		{"location", transaction.Filter{LocationID: &branch.ID}, []core.ID{hand, atSoder}},
+		{"location", transaction.Filter{LocationID: &branch.ID}, []core.ID{saras, hand, atSoder}},
+		{"no location", transaction.Filter{WithoutLocation: true}, []core.ID{ordered, till, coffees, bos, voided, plain}},
+		{"no location and voided", transaction.Filter{WithoutLocation: true, Status: new("voided")}, []core.ID{voided}},
+		{"no location and at one", transaction.Filter{WithoutLocation: true, LocationID: &branch.ID}, nil},
+		{"a person", transaction.Filter{RecordedBy: new(transaction.Recorder(sara.Kind, sara.ID))}, []core.ID{saras}},
+		{"a token", transaction.Filter{RecordedBy: new(transaction.Recorder(app.Kind, app.ID))}, []core.ID{ordered}},
+		{"a person and voided", transaction.Filter{RecordedBy: new(transaction.Recorder(s.By.Kind, s.By.ID)), Status: new("voided")}, []core.ID{voided}},
+		{"no person", transaction.Filter{RecordedBy: new("staff:")}, nil},
+		{"receipt and no location", transaction.Filter{Search: new("R-7"), WithoutLocation: true}, []core.ID{till}},
+		{"receipt, recorded by another", transaction.Filter{Search: new("R-7"), RecordedBy: new(transaction.Recorder(sara.Kind, sara.ID))}, nil},
 		{"receipt", transaction.Filter{Search: new(" R-7 ")}, []core.ID{till}},
 		{"part of a receipt", transaction.Filter{Search: new("R-")}, nil},
 		{"type and source", transaction.Filter{TypeID: &coffee.ID, Source: new("panel")}, []core.ID{hand}},
@@ -207,7 +219,7 @@ func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, err := s.Sales.List(t.Context(), s.By, transaction.Filter{
-		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), Search: new(strings.Repeat("å", 256)),
+		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), RecordedBy: new("robot:1"), Search: new(strings.Repeat("å", 256)),
 		From: new(s.DB.Now()), To: new(s.DB.Now().AddDate(0, 0, -1)),
 	}, "name", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	want := core.Fields{
@@ -215,6 +227,7 @@ func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 		"status":        {core.InvalidChoice},
 		"source":        {core.InvalidChoice},
 		"customer_ulid": {core.InvalidChoice},
+		"recorded_by":   {core.InvalidChoice},
 		"search":        {core.MaxLength(255)},
 		"to":            {core.AfterOrEqual("from")},
 		"cursor":        {core.InvalidChoice},
@@ -313,7 +326,7 @@ func TestAnotherTenantsSalesAreNotListed(t *testing.T) {
 	sold := s.record(s.By, n)
 	for name, f := range map[string]transaction.Filter{
 		"all": {}, "customer": {CustomerID: new(s.customer.String())}, "type": {TypeID: &s.kind.ID}, "location": {LocationID: &branch.ID},
-		"receipt": {Search: new("R-1")},
+		"receipt": {Search: new("R-1")}, "person": {RecordedBy: new(transaction.Recorder(s.By.Kind, s.By.ID))},
 	} {
 		if got := stranger.listed(f); len(got) != 0 {
 			t.Errorf("by %s a stranger sees %v", name, got)
@@ -321,6 +334,10 @@ func TestAnotherTenantsSalesAreNotListed(t *testing.T) {
 		if got := s.listed(f); !slices.Equal(got, []core.ID{sold}) {
 			t.Errorf("by %s the shop sees %v", name, got)
 		}
+	}
+	s.sale(100)
+	if got := stranger.listed(transaction.Filter{WithoutLocation: true}); len(got) != 0 {
+		t.Errorf("without a location a stranger sees %v", got)
 	}
 	if _, err := stranger.Sales.Detail(t.Context(), stranger.By, sold); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("Detail = %v, want ErrNotFound", err)

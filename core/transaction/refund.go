@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
@@ -180,6 +181,7 @@ func (r Refund) write(ctx context.Context, tx *db.Tx, by core.Actor, sale rememb
 			"reference": r.ExternalReference, "reason": r.Reason,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		}),
+		daily.Mark(tx, t.CreatedAt),
 		sale.takeBack(ctx, tx, by, taken{cents: r.AmountCents, award: back}),
 		audit.Write(tx, by, audit.Entry{
 			Action: "transaction.refund", Subject: "transaction", ID: t.ID.String(), Customer: &t.CustomerID,

@@ -69,9 +69,12 @@ var saleFilters = db.Filters{
 	"source":    "t.source = @source",
 	"customer":  "t.customer_id = @customer",
 	"location":  "t.location_id = @location",
+	"recorder":  "t.actor_kind = @recorder_kind and t.actor_id = @recorder",
 	"reference": "t.external_reference = @reference",
 	"from":      "t.id >= @from",
 	"before":    "t.id < @before",
+
+	"without_location": "t.location_id is null",
 }
 
 // An index, read from either end, finds the page, and only its sales are joined.

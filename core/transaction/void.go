@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/award"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/level"
@@ -54,6 +55,9 @@ func VoidIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID, reason *s
 		return Transaction{}, notVoided(ctx, tx, id, err)
 	}
 	t := voided.Transaction
+	if err := daily.MarkVoid(tx, id); err != nil {
+		return Transaction{}, err
+	}
 	if err := voided.takeBack(ctx, tx, by, taken{visits: 1, cents: t.LeftCents(), award: t.LeftAward()}); err != nil {
 		return Transaction{}, err
 	}

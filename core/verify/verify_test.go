@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
@@ -125,6 +126,18 @@ func (s *shop) merged() {
 	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, last.ID, kept.ID, nil, nil)))
 }
 
+// counted has all days counted, with one on which a voucher was redeemed.
+func (s *shop) counted() {
+	s.T.Helper()
+	past := *s
+	past.Shop = s.At(s.DB.Now().Add(-72 * time.Hour))
+	past.RedeemVoucher(past.Voucher(past.coupon(coupon.Points, new(int64(5)), nil), past.customer("Emil").ID))
+	s.Check(s.Days.Count(s.T.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+	if days := s.Count("days_counted where first_day = '-infinity'"); days != 1 {
+		s.T.Fatal("not all days were counted")
+	}
+}
+
 // An invitation, and an invoice of a period with a changed plan.
 const papers = `
 	insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
@@ -224,6 +237,7 @@ func byCheck(t testing.TB, results []verify.Result) map[string]verify.Result {
 func TestNothingIsWrongWithWhatTheProductDid(t *testing.T) {
 	t.Parallel()
 	s := trading(t)
+	s.counted()
 	s.withoutConstraints()
 	s.Exec(`insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 		select tenant_id, id, 'Till', '', '{}', created_at from loyalty.staff`)
@@ -289,6 +303,7 @@ const anotherTenant = `
 func TestEachCheckSeesItsDamage(t *testing.T) {
 	t.Parallel()
 	s := trading(t)
+	s.counted()
 	claims := s.verified()
 	s.withoutConstraints() // they would refuse most damage
 
@@ -557,6 +572,25 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every invoice", "a line less", "update loyalty.invoice set lines = lines - 0"},
 		{"Every invoice", "no lines", "update loyalty.invoice set lines = '[]'"},
 		{"Every invoice", "a line of nothing", "update loyalty.invoice set lines = lines || '{}'"},
+		{"Every day that was counted has the sales of its locations", "a sale too many", "update loyalty.day_sales set transactions = transactions + 1"},
+		{"Every day that was counted has the sales of its locations", "a void at another hour", "update loyalty.day_sales_hour set voided = voided + 1"},
+		{"Every day that was counted has the sales of its locations", "a day that got lost", "delete from loyalty.day_sales"},
+		{"Every day that was counted has the sales of its locations", "a day that had no sale", `insert into loyalty.day_sales
+			select tenant_id, day - 1, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded
+			from loyalty.day_sales`},
+		{"Every day that was counted has the sales of its hours", "a cent too few", "update loyalty.day_hour set spend = spend - 1"},
+		{"Every day that was counted has the customers", "a new customer who isn't new", "update loyalty.day_visit set prior = day - 1 where prior = '-infinity'"},
+		{"Every day that was counted has the customers", "one too few of all", "update loyalty.day_visit set customers = customers - 1 where prior = 'infinity'"},
+		{"Every day that was counted has the customers", "another month", "update loyalty.day_cohort set first_month = first_month - 31"},
+		{"Every day that was counted has what each person", "another person's", "update loyalty.day_staff set actor_id = 'x'"},
+		{"Every day that was counted has what its sales earned", "a point too many", "update loyalty.day_rule set base = base + 1"},
+		{"Every day that was counted has its redemptions", "a redemption too many", "update loyalty.day_reward set redemptions = redemptions + 1"},
+		{"Every day that was counted has its redemptions", "a voucher too few", "update loyalty.day_coupon set sent = 0 where sent > 0"},
+		{"Every day that was counted has what changed balances", "a point too few", "update loyalty.day_flow set amount = amount - 1"},
+		{"Every day that was counted has what changed balances", "a change of level too many", "update loyalty.day_level set changes = changes + 1"},
+		{"Every day that was counted has what changed balances", "a customer too many", "update loyalty.day_joined set customers = customers + 1"},
+		{"Every customer's year", "a customer who didn't come", "insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend) select tenant_id, id, '2026-01-01', 1, 1 from loyalty.customer"},
+		{"Every customer's year", "a cent above the average", "update loyalty.year_counted set high = high + 1"},
 		{"Invoices are numbered", "a gap", "update loyalty.invoice set number = 2; update loyalty.invoice_counter set last = 2"},
 		{"Invoices are numbered", "more than were issued", "update loyalty.invoice_counter set last = 0"},
 		{"No day of a tenant", "days twice", "update loyalty.billing_period set period_start = '2026-05-31' where period_start = '2026-06-01'"},

@@ -80,6 +80,13 @@ func NewService(d *db.DB, jobs *job.Queue, mails Mails, keys vault.Keys, sales *
 	return s
 }
 
+// At returns the service at another time, for sales that are dated in the past.
+func (s *Service) At(instant time.Time) *Service {
+	then := *s
+	then.db, then.sales = s.db.At(instant), s.sales.At(instant)
+	return &then
+}
+
 // ShareMeter has the service count customers by the process's meter. It must be called before the service is used.
 func (s *Service) ShareMeter(m *usage.Meter) { s.meter = m }
 

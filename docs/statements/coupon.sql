@@ -128,7 +128,7 @@ prepare dropMailSQL as
 -- $1=tenant_id $2=send
 prepare lockSendSQL as
   select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
   from loyalty.coupon_send s
   where s.tenant_id = $1
@@ -155,7 +155,7 @@ prepare finishSendSQL as
   where s.tenant_id = $2
     and s.id = $3
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name;
 
 -- switchMailsSQL (core/coupon/mailing_sql.go), for switchMails: switchMails changes the status of a send that has status
@@ -169,7 +169,7 @@ prepare switchMailsSQL as
     and s.id = $3
     and s.status = $4
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
 
 -- retryMailsSQL (core/coupon/mailing_sql.go)
@@ -517,21 +517,90 @@ prepare countedList as
   order by created_at desc, id desc
   limit $3;
 
--- insertSendSQL (core/coupon/sql.go), for Send: Send stores a send and queues its job, which evaluates the segment once,
--- at the send's time.
--- $1=tenant_id $2=id $3=coupon $4=segment $5=customers $6=form_key $7=send_at $8=subject $9=message $10=actor_kind
--- $11=actor_id $12=actor_name $13=now
+-- insertSendSQL (core/coupon/sql.go): An audience has those who are in it when the send is stored, however many: they
+-- are named by the database.
+-- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
+-- $11=actor_name $12=now $13=customers
 prepare insertSendSQL as
   with s as (
-    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, customer_ids, form_key, send_at, subject, message,
-      actor_kind, actor_id, actor_name, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-      $10, $11, $12, $13)
+    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
+      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
+    values ($1, $2, $3, $4, $5, $6, $7, $8,
+      $9, $10, $11, $12, $13, null)
     on conflict (tenant_id, form_key) do nothing
     returning *
   )
   select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
+  from s;
+
+-- insertLapsedSendSQL (core/coupon/sql.go): An audience has those who are in it when the send is stored, however many:
+-- they are named by the database.
+-- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
+-- $11=actor_name $12=now $13=lapsed_id $14=audience
+prepare insertLapsedSendSQL as
+  with s as (
+    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
+      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
+    values ($1, $2, $3, $4, $5, $6, $7, $8,
+      $9, $10, $11, $12, array(
+        select c.id
+        from loyalty.customer c
+        where c.tenant_id = $1
+        and c.merged_into is null
+        and (
+          select t.id
+          from loyalty.transaction t
+          where t.tenant_id = $1
+          and t.customer_id = c.id
+          and t.status = 'completed'
+          order by t.id desc
+          limit 1
+        ) < $13), $14)
+    on conflict (tenant_id, form_key) do nothing
+    returning *
+  )
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
+  from s;
+
+-- insertGroupSendSQL (core/coupon/sql.go): An audience has those who are in it when the send is stored, however many:
+-- they are named by the database.
+-- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
+-- $11=actor_name $12=now $13=group $14=audience
+prepare insertGroupSendSQL as
+  with s as (
+    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
+      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
+    values ($1, $2, $3, $4, $5, $6, $7, $8,
+      $9, $10, $11, $12, array(
+        select c.id
+        from loyalty.customer c
+        where c.tenant_id = $1
+        and c.merged_into is null
+        and c.id in (
+          select y.customer_id
+          from loyalty.year_counted k
+          join loyalty.customer_year y on y.tenant_id = $1
+          where k.tenant_id = $1
+          and case
+          when y.last_day > k.as_of - 60 then case
+          when y.visits >= 6 and y.spend >= k.high then 'best'
+          when y.visits >= 6 then 'regulars'
+          when y.visits >= 2 then 'promising'
+          else 'new'
+          end
+          when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+          else 'quiet'
+          end = $13::text
+        )), $14)
+    on conflict (tenant_id, form_key) do nothing
+    returning *
+  )
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
   from s;
 
@@ -540,7 +609,7 @@ prepare insertSendSQL as
 -- $1=tenant_id $2=send
 prepare findSendSQL as
   select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
   from loyalty.coupon_send s
   where s.tenant_id = $1
@@ -551,7 +620,7 @@ prepare findSendSQL as
 -- $1=tenant_id $2=form_key
 prepare findSendByFormSQL as
   select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
   from loyalty.coupon_send s
   where s.tenant_id = $1
@@ -569,7 +638,7 @@ prepare cancelSendSQL as
     and s.status = 'waiting'
     and s.begun_at is null
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
 
 -- beginSendSQL (core/coupon/sql.go)
@@ -593,7 +662,7 @@ prepare holdSendSQL as
     and s.status in ('waiting', 'mailing')
     and s.held_at is null
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
 
 -- continueSendSQL (core/coupon/sql.go): The segment and the vouchers' expiry are those of the time at which it goes on.
@@ -607,7 +676,7 @@ prepare continueSendSQL as
     and s.status in ('waiting', 'mailing')
     and s.held_at is not null
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
 
 -- failSendSQL (core/coupon/sql.go), for failSend: failSend ends a send whose coupon can't be sent, and mails the person
@@ -621,14 +690,14 @@ prepare failSendSQL as
   where s.tenant_id = $3
     and s.id = $4
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $3 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name;
 
 -- findDetailSQL (core/coupon/sql.go), for FindSend: FindSend returns a send, or core.ErrNotFound.
 -- $1=tenant_id $2=send
 prepare findDetailSQL as
   select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name
   from loyalty.coupon_send s
   where s.tenant_id = $1
@@ -639,7 +708,7 @@ prepare findDetailSQL as
 -- $1=tenant_id $2=coupon $3=limit
 prepare sendList as
   select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name
   from loyalty.coupon_send s
   where s.tenant_id = $1
@@ -804,6 +873,87 @@ prepare previewManualSQL as
     count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
   from judged;
 
+-- previewLapsedSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=tenant_id $2=lapsed_id $3=coupon $4=max_per_customer
+prepare previewLapsedSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and (
+        select t.id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.customer_id = c.id
+          and t.status = 'completed'
+        order by t.id desc
+        limit 1
+      ) < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- previewGroupSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=tenant_id $2=group $3=coupon $4=max_per_customer
+prepare previewGroupSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select y.customer_id
+        from loyalty.year_counted k
+        join loyalty.customer_year y on y.tenant_id = $1
+        where k.tenant_id = $1
+          and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+      end = $2::text
+      )
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
 -- levelOfAllSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
 -- members get one.
 -- $1=tenant_id $2=at $3=coupon $4=max_per_customer $5=today $6=level
@@ -946,6 +1096,109 @@ prepare levelOfManualSQL as
         where g.tenant_id = $1
           and g.id = any ($2::uuid[])
       ))
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfLapsedSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=tenant_id $2=lapsed_id $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfLapsedSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and (
+        select t.id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.customer_id = c.id
+          and t.status = 'completed'
+        order by t.id desc
+        limit 1
+      ) < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfGroupSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=tenant_id $2=group $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfGroupSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select y.customer_id
+        from loyalty.year_counted k
+        join loyalty.customer_year y on y.tenant_id = $1
+        where k.tenant_id = $1
+          and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+      end = $2::text
+      )
   ), holding as (
     select customer_id, count(*) as vouchers
     from loyalty.voucher
@@ -1213,7 +1466,7 @@ prepare evaluatedSQL as
     and s.id = $11
     and s.status = 'waiting'
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $10 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
 
 -- redeemableSQL (core/coupon/sql.go): The customer is locked as a redemption's foreign key locks them: a merge at the
@@ -1460,5 +1713,5 @@ prepare haltSendSQL as
     and s.id = $3
     and s.status = 'waiting'
   returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
     s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;

@@ -35,11 +35,11 @@ prepare isCitusSQL as
 -- from pg_class c
 -- where c.relnamespace = 'loyalty'::regnamespace
 --   and c.relkind = 'r'
---   and (c.relname in ('plan', 'tenant', 'programme', 'level_programme', 'idempotency')
+--   and (c.relname in ('plan', 'tenant', 'programme', 'level_programme', 'days_counted', 'idempotency')
 --     or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
 --   and c.relname not in ('invitation', 'password_reset', 'weekly_preference', 'tenant_look', 'logo_drawing')
 --   and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)
--- order by array_position(array['plan', 'tenant', 'programme', 'level_programme', 'customer'], c.relname::text), c.relname
+-- order by array_position(array['plan', 'tenant', 'programme', 'level_programme', 'days_counted', 'customer'], c.relname::text), c.relname
 
 -- foreignKeysSQL (core/db/distribute.go): The foreign keys of these tables and to them, and whether they can be kept:
 -- the coordinator's own tables can't be referred to from a node, nor refer to one.

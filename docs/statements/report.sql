@@ -9,487 +9,706 @@
 -- "select name, parameter_types from pg_prepared_statements" lists them with the types of their arguments.
 deallocate all;
 
--- locationsSQL (core/report/breakdown.go), for Locations: Locations returns the sales of each location, the highest
--- spend first.
--- $1=first_ids $2=next_ids $3=tenant_id
+-- locationsSQL (core/report/breakdown.go): Parts with nothing in them have no row.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare locationsSQL as
-  with sold as (
-    select span.current, sale.*
-    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
-      select location_id, count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
-      from loyalty.transaction
-      where tenant_id = $3
-        and id >= span.first_id
-        and id < span.next_id
-        and status = 'completed'
-      group by location_id
-    ) sale
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
   )
-  select grouping(s.location_id) = 1 as whole, s.location_id as id, l.name,
-    coalesce(sum(s.transactions) filter (where s.current), 0)::bigint as transactions_count,
-    least(coalesce(sum(s.spend) filter (where s.current), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(s.points) filter (where s.current), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(s.stamps) filter (where s.current), 0), 9223372036854775807)::bigint as stamps_awarded,
-    least(coalesce(sum(s.spend) filter (where not s.current), 0), 9223372036854775807)::bigint as previous_spend_cents
-  from sold s
-  left join loyalty.location l on l.tenant_id = $3 and l.id = s.location_id
-  group by grouping sets ((), (s.location_id, l.name))
-  order by whole desc, spend_total_cents desc, s.location_id nulls last;
+  select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
+    s.voided_count, s.previous_transactions_count, s.previous_voided_count, s.previous_spend_cents
+  from (
+    select grouping(location_id) = 1 as whole, location_id,
+      coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+      least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+      least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+      least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+      coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+      coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+      coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+      least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+    from (
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      where span.sales_kept
+      and span.hour is not null
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      cross join lateral (
+        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+        from (
+          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          group by 1, coalesce(location_id, 0)
+          union all
+          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          from loyalty.refund r
+          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $1
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+          group by 1, coalesce(t.location_id, 0)
+        ) s
+        group by s.hour, s.location_id
+      ) d
+      where not span.sales_kept
+    ) sold
+    where part in (1, 2)
+      and $15::bigint in (0, location_id)
+    group by grouping sets ((), (location_id))
+  ) s
+  left join loyalty.location l on l.tenant_id = $1 and l.id = s.location_id
+  order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id;
 
--- staffSQL (core/report/breakdown.go), for Staff: Staff returns what each person and token recorded, the highest spend
--- first.
--- $1=first_ids $2=next_ids $3=tenant_id
+-- staffSQL (core/report/breakdown.go): A person who was renamed has one row, under the present name.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare staffSQL as
-  with acted as materialized (
-    select span.current, sale.*, 0::bigint as redemptions
-    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
-      select actor_kind, actor_id, max(actor_name) as actor_name,
-        count(*) filter (where status = 'completed') as transactions,
-        sum(spend_amount_cents) filter (where status = 'completed') as spend,
-        sum(points_awarded) filter (where status = 'completed') as points,
-        sum(stamps_awarded) filter (where status = 'completed') as stamps,
-        count(*) filter (where status = 'voided') as voided
-      from loyalty.transaction
-      where tenant_id = $3
-        and id >= span.first_id
-        and id < span.next_id
-      group by actor_kind, actor_id
-    ) sale
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  )
+  select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
+    a.voided_count, a.previous_transactions_count, a.previous_voided_count, a.previous_spend_cents, a.redemptions_count
+  from (
+    select grouping(actor_id) = 1 as whole, coalesce(actor_kind, '') as actor_kind, coalesce(actor_id, '') as actor_id, max(actor_name) as recorded_name,
+      coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions_count,
+      least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend_total_cents,
+      least(coalesce(sum(points) filter (where part = 1), 0), 9223372036854775807)::bigint as points_awarded,
+      least(coalesce(sum(stamps) filter (where part = 1), 0), 9223372036854775807)::bigint as stamps_awarded,
+      coalesce(sum(voided) filter (where part = 1), 0)::bigint as voided_count,
+      coalesce(sum(transactions) filter (where part = 2), 0)::bigint as previous_transactions_count,
+      coalesce(sum(voided) filter (where part = 2), 0)::bigint as previous_voided_count,
+      coalesce(sum(redemptions) filter (where part = 1), 0)::bigint as redemptions_count,
+      least(coalesce(sum(spend) filter (where part = 2), 0), 9223372036854775807)::bigint as previous_spend_cents
+    from (
+      select span.part, span.period, span.bucket, d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
+      d.redemptions
+      from span
+      join loyalty.day_staff d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
+        least(sum(a.spend), 9223372036854775807)::bigint as spend, least(sum(a.points), 9223372036854775807)::bigint as points, least(sum(a.stamps), 9223372036854775807)::bigint as stamps, sum(a.voided)::bigint as voided, sum(a.redemptions)::bigint as redemptions
+        from (
+          select coalesce(location_id, 0) as location_id, actor_kind, actor_id, max(actor_name) as actor_name,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided, 0 as redemptions
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          group by coalesce(location_id, 0), actor_kind, actor_id
+          union all
+          select 0, actor_kind, actor_id, max(actor_name), 0, 0, 0, 0, 0, count(*)
+          from loyalty.redemption
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          and status <> 'voided'
+          group by actor_kind, actor_id
+        ) a
+        group by a.location_id, a.actor_kind, a.actor_id
+      ) c
+      where not span.kept
+    ) recorded
+    where part in (1, 2)
+      and $15::bigint in (0, location_id)
+    group by grouping sets ((), (actor_kind, actor_id))
+  ) a
+  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $1 and p.id::text = a.actor_id
+  order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
+
+-- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
+-- earlier period.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
+prepare comparedSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ), came as materialized (
+    select span.part, span.period, span.bucket, sum(d.customers) as customers, sum(d.customers) filter (where d.prior = '-infinity') as new
+    from span
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
+    where span.visits_kept
+      and span.hour is null
+    group by span.part, span.period, span.bucket
     union all
-    select span.current, used.actor_kind, used.actor_id, used.actor_name, 0, 0, 0, 0, 0, used.redemptions
-    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+    select span.part, span.period, span.bucket, sum(h.customers), sum(h.customers) filter (where d.prior = '-infinity')
+    from span
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
+    cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
+    where span.visits_kept
+      and span.hour is not null
+    group by span.part, span.period, span.bucket
+    union all
+    select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
+    from span
     cross join lateral (
-      select actor_kind, actor_id, max(actor_name) as actor_name, count(*) as redemptions
-      from loyalty.redemption
-      where tenant_id = $3
+      select v.customer_id, v.first_id, p.id as prior_id
+      from (
+        select customer_id, min(id::text collate "C")::uuid as first_id
+        from loyalty.transaction
+        where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          and $15::bigint in (0, location_id)
+        group by customer_id
+      ) v
+      left join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $1
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          and $15 in (0, location_id)
+        order by id desc
+        limit 1
+      ) p on true
+    ) v
+    where not span.visits_kept
+      and (v.prior_id is null or v.prior_id < span.since_id)
+    group by span.part, span.period, span.bucket
+  ), figure as (
+    select part, period, bucket, sum(transactions) as transactions, sum(voided) as voided, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps,
+      sum(reversed) as reversed, sum(refunds) as refunds, sum(refunded) as refunded, sum(points_refunded) as points_refunded,
+      0 as redeemed, 0 as redemptions, 0 as vouchers, 0 as joined, 0 as expired, 0 as returned
+    from (
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      where span.sales_kept
+      and span.hour is not null
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      cross join lateral (
+        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+        from (
+          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          group by 1, coalesce(location_id, 0)
+          union all
+          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          from loyalty.refund r
+          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $1
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+          group by 1, coalesce(t.location_id, 0)
+        ) s
+        group by s.hour, s.location_id
+      ) d
+      where not span.sales_kept
+    ) sold
+    where $15::bigint in (0, location_id)
+    group by part, period, bucket
+    union all
+    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(points), sum(redemptions), 0, 0, 0, 0
+    from (
+      select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
+      from span
+      join loyalty.day_reward d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
+        count(*) filter (where status <> 'voided') as redemptions,
+        least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
+        count(*) filter (where status = 'voided') as voided
+        from loyalty.redemption
+        where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
-        and status <> 'voided'
-      group by actor_kind, actor_id
+        group by reward_id, points_spent = 0 and stamps_spent = 0
+      ) c
+      where not span.kept
+    ) redeemed
+    where $15 = 0
+    group by part, period, bucket
+    union all
+    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
+    from (
+      select span.part, span.period, span.bucket, d.redeemed
+      from span
+      join loyalty.day_coupon d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select count(*) as redeemed
+        from loyalty.voucher
+        where tenant_id = $1
+        and redeemed_at >= span.starts
+        and redeemed_at < span.ends
+        and status = 'redeemed'
+      ) c
+      where not span.kept
     ) used
-  )
-  select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
-    case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
-    coalesce(sum(a.transactions) filter (where a.current), 0)::bigint as transactions_count,
-    least(coalesce(sum(a.spend) filter (where a.current), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(a.points) filter (where a.current), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(a.stamps) filter (where a.current), 0), 9223372036854775807)::bigint as stamps_awarded,
-    coalesce(sum(a.voided) filter (where a.current), 0)::bigint as voided_count,
-    coalesce(sum(a.redemptions) filter (where a.current), 0)::bigint as redemptions_count,
-    least(coalesce(sum(a.spend) filter (where not a.current), 0), 9223372036854775807)::bigint as previous_spend_cents
-  from acted a
-  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $3 and p.id::text = a.actor_id
-  group by grouping sets ((), (a.actor_kind, a.actor_id))
-  order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
-
--- staffAtSQL (core/report/breakdown.go), for Staff: Staff returns what each person and token recorded, the highest spend
--- first.
--- $1=first_ids $2=next_ids $3=tenant_id $4=location
-prepare staffAtSQL as
-  with acted as materialized (
-    select span.current, sale.*, 0::bigint as redemptions
-    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
-    cross join lateral (
-      select actor_kind, actor_id, max(actor_name) as actor_name,
-        count(*) filter (where status = 'completed') as transactions,
-        sum(spend_amount_cents) filter (where status = 'completed') as spend,
-        sum(points_awarded) filter (where status = 'completed') as points,
-        sum(stamps_awarded) filter (where status = 'completed') as stamps,
-        count(*) filter (where status = 'voided') as voided
-      from loyalty.transaction
-      where tenant_id = $3
+    where $15 = 0
+    group by part, period, bucket
+    union all
+    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(customers), 0, 0
+    from (
+      select span.part, span.period, span.bucket, d.customers
+      from span
+      join loyalty.day_joined d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select count(*) as customers
+        from loyalty.customer
+        where tenant_id = $1
+        and created_at >= span.starts
+        and created_at < span.ends
+        and merged_into is null
+        and imported_at is null
+      ) c
+      where not span.kept
+    ) joined
+    where $15 = 0
+    group by part, period, bucket
+    union all
+    select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+      coalesce(sum(-amount) filter (where kind = 'expiry'), 0), coalesce(sum(amount) filter (where kind = 'expiry_return'), 0)
+    from (
+      select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
+      from span
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+        from loyalty.ledger_entry
+        where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
-        and location_id = $4
-      group by actor_kind, actor_id
-    ) sale
-  )
-  select grouping(a.actor_id) = 1 as whole, coalesce(a.actor_kind, '') as actor_kind, coalesce(a.actor_id, '') as actor_id,
-    case when grouping(a.actor_id) = 1 then '' else coalesce(max(p.name), max(a.actor_name)) end as name,
-    coalesce(sum(a.transactions) filter (where a.current), 0)::bigint as transactions_count,
-    least(coalesce(sum(a.spend) filter (where a.current), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(a.points) filter (where a.current), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(a.stamps) filter (where a.current), 0), 9223372036854775807)::bigint as stamps_awarded,
-    coalesce(sum(a.voided) filter (where a.current), 0)::bigint as voided_count,
-    coalesce(sum(a.redemptions) filter (where a.current), 0)::bigint as redemptions_count,
-    least(coalesce(sum(a.spend) filter (where not a.current), 0), 9223372036854775807)::bigint as previous_spend_cents
-  from acted a
-  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $3 and p.id::text = a.actor_id
-  group by grouping sets ((), (a.actor_kind, a.actor_id))
-  order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
-
--- rewardsSQL (core/report/breakdown.go), for Rewards: Rewards returns the redemptions of each reward, the most redeemed
--- first.
--- $1=first_ids $2=next_ids $3=tenant_id
-prepare rewardsSQL as
-  with used as (
-    select span.current, redemption.*
-    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
-    cross join lateral (
-      select reward_id, count(*) filter (where status <> 'voided') as redemptions,
-        sum(points_spent) filter (where status <> 'voided') as points,
-        sum(stamps_spent) filter (where status <> 'voided') as stamps,
-        count(*) filter (where status = 'voided') as voided
-      from loyalty.redemption
-      where tenant_id = $3
-        and id >= span.first_id
-        and id < span.next_id
-      group by reward_id
-    ) redemption
-  )
-  select grouping(u.reward_id) = 1 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id, case when grouping(u.reward_id) = 1 then '' else max(r.name) end as name,
-    coalesce(sum(u.redemptions) filter (where u.current), 0)::bigint as redemptions_count,
-    least(coalesce(sum(u.points) filter (where u.current), 0), 9223372036854775807)::bigint as points_spent,
-    least(coalesce(sum(u.stamps) filter (where u.current), 0), 9223372036854775807)::bigint as stamps_spent,
-    coalesce(sum(u.voided) filter (where u.current), 0)::bigint as voided_count,
-    coalesce(sum(u.redemptions) filter (where not u.current), 0)::bigint as previous_redemptions_count
-  from used u
-  join loyalty.reward r on r.tenant_id = $3 and r.id = u.reward_id
-  group by grouping sets ((), (u.reward_id))
-  order by whole desc, redemptions_count desc, name, u.reward_id;
-
--- compareSQL (core/report/compare.go), for Compare: Compare returns the figures of a selection, in all and for each step
--- of time.
--- $1=tenant_id $2=first_id $3=next_id $4=before_id $5=until_id $6=parts $7=periods $8=buckets $9=starts $10=ends
--- $11=first_ids $12=next_ids
-prepare compareSQL as
-  select span.part, span.period, span.bucket,
-    sum(sold.transactions)::bigint as transactions_count,
-    sum(voided.transactions)::bigint as voided_count,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
-    least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
-    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
-    sum(redeemed.redemptions)::bigint as redemptions_count,
-    sum(used.vouchers)::bigint as vouchers_redeemed,
-    sum(joined.customers)::bigint as new_customers,
-    least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
-    least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
-    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
-    sum(refunded.refunds)::bigint as refunds_count,
-    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
-    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $1
-        and id >= $2
-        and id < $3
-        and status = 'completed'
-    ) as active_customers,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $1
-        and id >= $4
-        and id < $5
-        and status = 'completed'
-    ) as active_before
-  from unnest($6::bigint[], $7::bigint[], $8::bigint[],
-    $9::timestamptz[], $10::timestamptz[], $11::uuid[], $12::uuid[])
-    as span (part, period, bucket, starts, ends, first_id, next_id)
-  cross join lateral (
-    select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
-    from loyalty.transaction
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-  ) sold
-  cross join lateral (
-    select count(*) as transactions, sum(points_awarded) as points
-    from loyalty.transaction
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'voided'
-  ) voided
-  cross join lateral (
-    select count(*) as redemptions, sum(points_spent) as points
-    from loyalty.redemption
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status <> 'voided'
-  ) redeemed
-  cross join lateral (
-    select count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and redeemed_at >= span.starts
-      and redeemed_at < span.ends
-      and status = 'redeemed'
-  ) used
-  cross join lateral (
-    select count(*) as customers
-    from loyalty.customer
-    where tenant_id = $1
-      and created_at >= span.starts
-      and created_at < span.ends
-      and merged_into is null
-      and imported_at is null
-  ) joined
-  cross join lateral (
-    select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
-    from loyalty.ledger_entry
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and kind in ('expiry', 'expiry_return')
+        group by unit, kind
+      ) c
+      where not span.kept
+    ) ended
+    where $15 = 0
       and unit = 'points'
-  ) ended
-  cross join lateral (
-    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
-    from loyalty.refund r
-    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
-    where r.tenant_id = $1
-      and r.transaction_id >= span.first_id
-      and r.transaction_id < span.next_id
-      and t.status = 'completed'
-  ) refunded
-  group by grouping sets ((span.part), (span.period, span.bucket));
-
--- compareLongSQL (core/report/compare.go), for Compare: Compare returns the figures of a selection, in all and for each
--- step of time.
--- $1=tenant_id $2=first_id $3=next_id $4=before_id $5=until_id $6=parts $7=periods $8=buckets $9=starts $10=ends
--- $11=first_ids $12=next_ids
-prepare compareLongSQL as
-  select span.part, span.period, span.bucket,
-    sum(sold.transactions)::bigint as transactions_count,
-    sum(voided.transactions)::bigint as voided_count,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
-    least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
-    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
-    sum(redeemed.redemptions)::bigint as redemptions_count,
-    sum(used.vouchers)::bigint as vouchers_redeemed,
-    sum(joined.customers)::bigint as new_customers,
-    least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
-    least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
-    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
-    sum(refunded.refunds)::bigint as refunds_count,
-    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
-    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
-    (
-      select count(*)
-      from loyalty.account a
-      where a.tenant_id = $1
-        and a.visits is distinct from 0
-        and exists (
-          select
-          from loyalty.transaction t
-          where t.tenant_id = $1
-            and t.customer_id = a.customer_id
-            and t.id >= $2
-            and t.id < $3
-            and t.status = 'completed'
-        )
-    ) as active_customers,
-    (
-      select count(*)
-      from loyalty.account a
-      where a.tenant_id = $1
-        and a.visits is distinct from 0
-        and exists (
-          select
-          from loyalty.transaction t
-          where t.tenant_id = $1
-            and t.customer_id = a.customer_id
-            and t.id >= $4
-            and t.id < $5
-            and t.status = 'completed'
-        )
-    ) as active_before
-  from unnest($6::bigint[], $7::bigint[], $8::bigint[],
-    $9::timestamptz[], $10::timestamptz[], $11::uuid[], $12::uuid[])
-    as span (part, period, bucket, starts, ends, first_id, next_id)
-  cross join lateral (
-    select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
-    from loyalty.transaction
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-  ) sold
-  cross join lateral (
-    select count(*) as transactions, sum(points_awarded) as points
-    from loyalty.transaction
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'voided'
-  ) voided
-  cross join lateral (
-    select count(*) as redemptions, sum(points_spent) as points
-    from loyalty.redemption
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status <> 'voided'
-  ) redeemed
-  cross join lateral (
-    select count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and redeemed_at >= span.starts
-      and redeemed_at < span.ends
-      and status = 'redeemed'
-  ) used
-  cross join lateral (
-    select count(*) as customers
-    from loyalty.customer
-    where tenant_id = $1
-      and created_at >= span.starts
-      and created_at < span.ends
-      and merged_into is null
-      and imported_at is null
-  ) joined
-  cross join lateral (
-    select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
-    from loyalty.ledger_entry
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
       and kind in ('expiry', 'expiry_return')
-      and unit = 'points'
-  ) ended
-  cross join lateral (
-    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
-    from loyalty.refund r
-    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
-    where r.tenant_id = $1
-      and r.transaction_id >= span.first_id
-      and r.transaction_id < span.next_id
-      and t.status = 'completed'
-  ) refunded
-  group by grouping sets ((span.part), (span.period, span.bucket));
+    group by part, period, bucket
+  )
+  select part, period, bucket,
+    sum(transactions)::bigint as transactions_count,
+    sum(voided)::bigint as voided_count,
+    least(sum(spend), 9223372036854775807)::bigint as spend_total_cents,
+    least(sum(points), 9223372036854775807)::bigint as points_awarded,
+    least(sum(stamps), 9223372036854775807)::bigint as stamps_awarded,
+    least(sum(reversed), 9223372036854775807)::bigint as points_reversed,
+    least(sum(redeemed), 9223372036854775807)::bigint as points_redeemed,
+    sum(redemptions)::bigint as redemptions_count,
+    sum(vouchers)::bigint as vouchers_redeemed,
+    sum(joined)::bigint as new_customers,
+    least(sum(expired), 9223372036854775807)::bigint as points_expired,
+    least(sum(returned), 9223372036854775807)::bigint as points_expiry_returned,
+    least(sum(points_refunded), 9223372036854775807)::bigint as points_refunded,
+    sum(refunds)::bigint as refunds_count,
+    least(sum(refunded), 9223372036854775807)::bigint as refunded_total_cents,
+    least(sum(spend) - sum(refunded), 9223372036854775807)::bigint as net_spend_total_cents,
+    coalesce((select sum(customers)::bigint from came where came.part = figure.part), 0) as active_customers
+  from figure
+  group by grouping sets ((part), (period, bucket));
 
--- compareAtSQL (core/report/compare.go): The same for one location, from its own index of sales.
--- $1=tenant_id $2=location $3=first_id $4=next_id $5=before_id $6=until_id $7=parts $8=periods $9=buckets $10=first_ids
--- $11=next_ids
-prepare compareAtSQL as
-  select span.part, span.period, span.bucket,
-    sum(sold.transactions)::bigint as transactions_count,
-    sum(sold.voided)::bigint as voided_count,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
-    least(coalesce(sum(sold.reversed), 0), 9223372036854775807)::bigint as points_reversed,
-    0::bigint as points_redeemed, 0::bigint as redemptions_count, 0::bigint as vouchers_redeemed, 0::bigint as new_customers,
-    0::bigint as points_expired, 0::bigint as points_expiry_returned,
-    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
-    sum(refunded.refunds)::bigint as refunds_count,
-    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
-    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $1
-        and location_id = $2
-        and id >= $3
-        and id < $4
-        and status = 'completed'
-    ) as active_customers,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $1
-        and location_id = $2
-        and id >= $5
-        and id < $6
-        and status = 'completed'
-    ) as active_before
-  from unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::uuid[], $11::uuid[])
-    as span (part, period, bucket, first_id, next_id)
-  cross join lateral (
-    select count(*) filter (where status = 'completed') as transactions,
-      sum(spend_amount_cents) filter (where status = 'completed') as spend,
-      sum(points_awarded) filter (where status = 'completed') as points,
-      sum(stamps_awarded) filter (where status = 'completed') as stamps,
-      count(*) filter (where status = 'voided') as voided,
-      sum(points_awarded) filter (where status = 'voided') as reversed
-    from loyalty.transaction
-    where tenant_id = $1
-      and location_id = $2
-      and id >= span.first_id
-      and id < span.next_id
-  ) sold
-  cross join lateral (
-    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
-    from loyalty.refund r
-    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
-    where r.tenant_id = $1
-      and r.transaction_id >= span.first_id
-      and r.transaction_id < span.next_id
-      and t.status = 'completed'
-      and t.location_id = $2
-  ) refunded
-  group by grouping sets ((span.part), (span.period, span.bucket));
-
--- couponsSQL (core/report/coupon.go), for Coupons: Coupons returns every coupon, newest first.
+-- couponsSQL (core/report/coupon.go): A send counts its vouchers, which all expire at one instant: so there is nothing
+-- to count, however many there are.
 -- $1=now $2=tenant_id
 prepare couponsSQL as
   select c.id, c.name, coalesce(v.sent, 0) as sent, coalesce(v.pending, 0) as pending,
     coalesce(v.redeemed, 0) as redeemed, coalesce(v.sent - v.pending - v.redeemed, 0) as expired
   from loyalty.coupon c
   left join (
-    select coupon_id, count(*) as sent,
-    count(*) filter (where status = 'pending' and (expires_at is null or expires_at > $1)) as pending,
-    count(*) filter (where status = 'redeemed') as redeemed
-    from loyalty.voucher
-    where tenant_id = $2
-    group by coupon_id
+    select s.coupon_id,
+      least(sum(s.sent), 9223372036854775807)::bigint as sent,
+      least(coalesce(sum(s.sent - s.redeemed) filter (where s.expires_at is null or s.expires_at > $1), 0), 9223372036854775807)::bigint as pending,
+      least(sum(s.redeemed), 9223372036854775807)::bigint as redeemed
+    from loyalty.coupon_send s
+    where s.tenant_id = $2
+    group by s.coupon_id
   ) v on v.coupon_id = c.id
   where c.tenant_id = $2
   order by c.created_at desc, c.id desc;
 
--- sentCouponsSQL (core/report/coupon.go): A voucher's date is in its ID, like a sale's.
--- $1=now $2=tenant_id $3=first_id $4=next_id
-prepare sentCouponsSQL as
-  select c.id, c.name, v.sent, v.pending, v.redeemed, v.sent - v.pending - v.redeemed as expired
+-- couponUseSQL (core/report/coupon.go): A part in all counts each sale once, and so do buckets.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
+prepare couponUseSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ), used as (
+    select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
+      case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
+      case when grouping(coupon_id) = 0 then sum(spend) else sum(spend_once) end as spend,
+      sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced,
+      sum(sales) - sum(transactions_once) as without_transactions, sum(sales_spend) - sum(spend_once) as without_spend
+    from (
+      select *, 0 as sales, 0 as sales_spend
+      from (
+        select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
+        d.spend_once
+        from span
+        join loyalty.day_coupon d on d.tenant_id = $1 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          with recursive used as (
+            select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
+            v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
+            from loyalty.voucher v
+            join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id and t.status = 'completed'
+            join loyalty.coupon k on k.tenant_id = $1 and k.id = v.coupon_id
+            where v.tenant_id = $1
+            and v.transaction_id >= span.first_id
+            and v.transaction_id < span.next_id
+          ), taken as (
+            select u.*, row_number() over (partition by u.sale_id order by u.benefit_type = 'amount', u.expires_at, u.id) as place,
+            count(*) over (partition by u.sale_id) as places
+            from used u
+            where u.benefit_type in ('percent', 'amount')
+            and exists (
+              select
+              from loyalty.checkout_item
+              where tenant_id = $1
+              and checkout_id = u.sale_id
+              and voucher_id = u.id
+            )
+          ), bill as (
+            select sale_id, null::uuid as coupon_id, 0::bigint as place, 0::bigint as off, spend + discount as remains
+            from taken
+            where place = 1
+            union all
+            select b.sale_id, t.coupon_id, t.place, o.off, b.remains - o.off
+            from bill b
+            join taken t on t.sale_id = b.sale_id and t.place = b.place + 1
+            cross join lateral (
+              select greatest(least(case when t.place = t.places then b.remains - t.spend
+                  when t.benefit_type = 'percent' then b.remains / 100 * t.benefit_value + (b.remains % 100 * t.benefit_value + 50) / 100
+                  else t.benefit_value end, b.remains), 0) as off
+            ) o
+          )
+          select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
+          least(sum(v.spend), 9223372036854775807)::bigint as spend, least(sum(v.discount), 9223372036854775807)::bigint as discount,
+           sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
+          sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once
+          from (
+            select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
+            0 as transactions_once, 0::numeric as spend_once
+            from loyalty.voucher
+            where tenant_id = $1
+            and id >= span.first_id
+            and id < span.next_id
+            group by coupon_id
+            union all
+            select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
+                select
+                from loyalty.checkout_item
+                where tenant_id = $1
+                and checkout_id = u.transaction_id
+                and voucher_id = u.id
+              )), 0, 0
+            from loyalty.voucher u
+            join loyalty.coupon k on k.tenant_id = $1 and k.id = u.coupon_id
+            left join loyalty.redemption r on r.tenant_id = $1 and r.id = u.redemption_id and r.status <> 'voided'
+            where u.tenant_id = $1
+            and u.redeemed_at >= span.starts
+            and u.redeemed_at < span.ends
+            and u.status = 'redeemed'
+            group by u.coupon_id
+            union all
+            select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
+            from (select distinct coupon_id, sale_id, spend, first from used) sold
+            group by coupon_id
+            union all
+            select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
+            from bill
+            where place > 0
+            group by coupon_id
+          ) v
+          group by v.coupon_id
+        ) c
+        where not span.kept
+      ) u
+      union all
+      select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
+      from (
+        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+        from span
+        join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+        from span
+        join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+        where span.sales_kept
+        and span.hour is not null
+        union all
+        select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+        from span
+        cross join lateral (
+          select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+          least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+          sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+          least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+          from (
+            select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+            count(*) filter (where status = 'completed') as transactions,
+            coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+            coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+            coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+            count(*) filter (where status = 'voided') as voided,
+            coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+            0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+            from loyalty.transaction
+            where tenant_id = $1
+            and id >= span.first_id
+            and id < span.next_id
+            group by 1, coalesce(location_id, 0)
+            union all
+            select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+            from loyalty.refund r
+            join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+            where r.tenant_id = $1
+            and r.transaction_id >= span.first_id
+            and r.transaction_id < span.next_id
+            group by 1, coalesce(t.location_id, 0)
+          ) s
+          group by s.hour, s.location_id
+        ) d
+        where not span.sales_kept
+      ) s
+      where part in (1, 2)
+    ) u
+    group by grouping sets ((part), (part, coupon_id), (period, bucket))
+    having grouping(coupon_id) = 1
+      or coupon_id is not null and part in (1, 2) and (sum(redeemed) > 0 or sum(transactions) > 0)
+  )
+  select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
+    u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
+    least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
+    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
+    least(u.without_spend, 9223372036854775807)::bigint as without_spend
+  from used u
+  left join loyalty.coupon c on c.tenant_id = $1 and c.id = u.coupon_id
+  left join loyalty.reward r on r.tenant_id = $1 and r.id = c.benefit_reward_id
+  where u.part is null
+    or u.part in (1, 2);
+
+-- couponSentSQL (core/report/coupon.go): A send creates all of its vouchers when it is evaluated.
+-- $1=now $2=parts $3=starts $4=ends $5=tenant_id
+prepare couponSentSQL as
+  select v.part, v.coupon_id, c.name, v.sent, v.pending, v.redeemed
   from (
-    select coupon_id, count(*) as sent,
-    count(*) filter (where status = 'pending' and (expires_at is null or expires_at > $1)) as pending,
-    count(*) filter (where status = 'redeemed') as redeemed
-    from loyalty.voucher
-    where tenant_id = $2
-    and id >= $3
-    and id < $4
-    group by coupon_id
+    select p.part, s.coupon_id,
+      least(sum(s.sent), 9223372036854775807)::bigint as sent,
+      least(coalesce(sum(s.sent - s.redeemed) filter (where s.expires_at is null or s.expires_at > $1), 0), 9223372036854775807)::bigint as pending,
+      least(sum(s.redeemed), 9223372036854775807)::bigint as redeemed
+    from unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) as p (part, starts, ends)
+    join loyalty.coupon_send s on s.tenant_id = $5 and s.evaluated_at >= p.starts and s.evaluated_at < p.ends and s.sent > 0
+    group by p.part, s.coupon_id
   ) v
-  join loyalty.coupon c on c.tenant_id = $2 and c.id = v.coupon_id
-  order by c.created_at desc, c.id desc;
+  join loyalty.coupon c on c.tenant_id = $5 and c.id = v.coupon_id;
+
+-- unitRuleSQL (core/report/earned.go)
+-- $1=tenant_id $2=unit
+prepare unitRuleSQL as
+  select expiry as rule, coalesce(months, 0) as months, coalesce(round_to, '') as round_to, coalesce(yearly_month, 0) as month,
+    coalesce(yearly_day, 0) as day, begun_at, opening_expires_on, version
+  from loyalty.programme
+  where tenant_id = $1
+    and unit = $2;
+
+-- ruleChangesSQL (core/report/earned.go): Each of them since the first rule was set.
+-- $1=tenant_id $2=unit
+prepare ruleChangesSQL as
+  select created_at as at, new ->> 'expiry' as rule, (new ->> 'months')::int as months, new ->> 'round_to' as round_to,
+    (new ->> 'yearly_month')::int as month, (new ->> 'yearly_day')::int as day
+  from loyalty.audit_entry
+  where tenant_id = $1
+    and action = 'programme.edit'
+    and subject_kind = 'programme'
+    and subject_id = $2
+  order by id;
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
--- $1=first_ids $2=next_ids $3=tenant_id
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare earnedSQL as
-  with sold as (
-    select span.current, sale.*
-    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
     cross join lateral (
-      select rule_type as unit, promotion_id, level_id, count(*) as transactions, sum(spend_amount_cents) as spend,
-        sum(award) as issued, sum(base) as base, sum(promotion) as promotion, sum(award - base - promotion) as level,
-        count(*) filter (where capped) as capped_sales,
-        sum(coalesce(base_award, award) + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
-      from loyalty.transaction
-      cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
-      cross join lateral (select least(coalesce(base_award, award), award) as base) b
-      cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
-      where tenant_id = $3
-        and id >= span.first_id
-        and id < span.next_id
-        and status = 'completed'
-      group by rule_type, promotion_id, level_id
-    ) sale
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
   )
-  select s.unit, k.kind, coalesce(s.promotion_id, s.level_id) as id,
+  select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
     case k.kind
-      when 'promotion' then (select name from loyalty.promotion where tenant_id = $3 and id = s.promotion_id)
-      when 'level' then (select name from loyalty.level where tenant_id = $3 and id = s.level_id)
+      when 'promotion' then (select name from loyalty.promotion where tenant_id = $1 and id = s.promotion_id)
+      when 'level' then (select name from loyalty.level where tenant_id = $1 and id = s.level_id)
     end as name,
     s.transactions as transactions_count, s.spend as spend_total_cents, s.issued, s.base,
     case k.kind when 'promotion' then s.promotion when 'level' then s.level else 0 end as added, s.capped_sales, s.capped_off,
@@ -497,85 +716,58 @@ prepare earnedSQL as
     case k.kind when 'promotion' then s.promotion_before when 'level' then s.level_before else 0 end as previous_added
   from (
     select unit, promotion_id, level_id, grouping(promotion_id) as any_promotion, grouping(level_id) as any_level,
-      coalesce(sum(transactions) filter (where current), 0)::bigint as transactions,
-      least(coalesce(sum(spend) filter (where current), 0), 9223372036854775807)::bigint as spend,
-      least(coalesce(sum(issued) filter (where current), 0), 9223372036854775807)::bigint as issued,
-      least(coalesce(sum(base) filter (where current), 0), 9223372036854775807)::bigint as base,
-      least(coalesce(sum(promotion) filter (where current), 0), 9223372036854775807)::bigint as promotion,
-      least(coalesce(sum(level) filter (where current), 0), 9223372036854775807)::bigint as level,
-      coalesce(sum(capped_sales) filter (where current), 0)::bigint as capped_sales,
-      least(coalesce(sum(capped_off) filter (where current), 0), 9223372036854775807)::bigint as capped_off,
-      least(coalesce(sum(issued) filter (where not current), 0), 9223372036854775807)::bigint as issued_before,
-      least(coalesce(sum(base) filter (where not current), 0), 9223372036854775807)::bigint as base_before,
-      least(coalesce(sum(promotion) filter (where not current), 0), 9223372036854775807)::bigint as promotion_before,
-      least(coalesce(sum(level) filter (where not current), 0), 9223372036854775807)::bigint as level_before
-    from sold
+      coalesce(sum(transactions) filter (where part = 1), 0)::bigint as transactions,
+      least(coalesce(sum(spend) filter (where part = 1), 0), 9223372036854775807)::bigint as spend,
+      least(coalesce(sum(issued) filter (where part = 1), 0), 9223372036854775807)::bigint as issued,
+      least(coalesce(sum(base) filter (where part = 1), 0), 9223372036854775807)::bigint as base,
+      least(coalesce(sum(promotion) filter (where part = 1), 0), 9223372036854775807)::bigint as promotion,
+      least(coalesce(sum(level) filter (where part = 1), 0), 9223372036854775807)::bigint as level,
+      coalesce(sum(capped_sales) filter (where part = 1), 0)::bigint as capped_sales,
+      least(coalesce(sum(capped_off) filter (where part = 1), 0), 9223372036854775807)::bigint as capped_off,
+      least(coalesce(sum(issued) filter (where part = 2), 0), 9223372036854775807)::bigint as issued_before,
+      least(coalesce(sum(base) filter (where part = 2), 0), 9223372036854775807)::bigint as base_before,
+      least(coalesce(sum(promotion) filter (where part = 2), 0), 9223372036854775807)::bigint as promotion_before,
+      least(coalesce(sum(level) filter (where part = 2), 0), 9223372036854775807)::bigint as level_before
+    from (
+      select part, unit, promotion_id, level_id, sum(transactions) as transactions, sum(spend) as spend, sum(issued) as issued, sum(base) as base,
+        sum(promotion) as promotion, sum(level) as level, sum(capped_sales) as capped_sales, sum(capped_off) as capped_off
+      from (
+        select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
+        d.capped_sales, d.capped_off
+        from span
+        join loyalty.day_rule d on d.tenant_id = $1 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
+          count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
+          least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
+          least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
+          from loyalty.transaction
+          cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
+          cross join lateral (select least(coalesce(base_award, award), award) as base) b
+          cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          group by coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)
+        ) c
+        where not span.kept
+      ) sold
+      where part in (1, 2)
+        and $15::bigint in (0, location_id)
+      group by part, unit, promotion_id, level_id
+    ) earned
     group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
   ) s
   cross join lateral (
     select case
       when s.any_promotion = 1 and s.any_level = 1 then 'all'
-      when s.promotion_id is not null then 'promotion'
-      when s.level_id is not null then 'level'
-    end as kind
-  ) k
-  where k.kind is not null
-  order by s.unit, k.kind, id;
-
--- earnedAtSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
--- $1=first_ids $2=next_ids $3=tenant_id $4=location
-prepare earnedAtSQL as
-  with sold as (
-    select span.current, sale.*
-    from unnest(array[true, false], $1::uuid[], $2::uuid[]) as span (current, first_id, next_id)
-    cross join lateral (
-      select rule_type as unit, promotion_id, level_id, count(*) as transactions, sum(spend_amount_cents) as spend,
-        sum(award) as issued, sum(base) as base, sum(promotion) as promotion, sum(award - base - promotion) as level,
-        count(*) filter (where capped) as capped_sales,
-        sum(coalesce(base_award, award) + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) as capped_off
-      from loyalty.transaction
-      cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
-      cross join lateral (select least(coalesce(base_award, award), award) as base) b
-      cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
-      where tenant_id = $3
-        and id >= span.first_id
-        and id < span.next_id
-        and status = 'completed'
-        and location_id = $4
-      group by rule_type, promotion_id, level_id
-    ) sale
-  )
-  select s.unit, k.kind, coalesce(s.promotion_id, s.level_id) as id,
-    case k.kind
-      when 'promotion' then (select name from loyalty.promotion where tenant_id = $3 and id = s.promotion_id)
-      when 'level' then (select name from loyalty.level where tenant_id = $3 and id = s.level_id)
-    end as name,
-    s.transactions as transactions_count, s.spend as spend_total_cents, s.issued, s.base,
-    case k.kind when 'promotion' then s.promotion when 'level' then s.level else 0 end as added, s.capped_sales, s.capped_off,
-    s.issued_before as previous_issued, s.base_before as previous_base,
-    case k.kind when 'promotion' then s.promotion_before when 'level' then s.level_before else 0 end as previous_added
-  from (
-    select unit, promotion_id, level_id, grouping(promotion_id) as any_promotion, grouping(level_id) as any_level,
-      coalesce(sum(transactions) filter (where current), 0)::bigint as transactions,
-      least(coalesce(sum(spend) filter (where current), 0), 9223372036854775807)::bigint as spend,
-      least(coalesce(sum(issued) filter (where current), 0), 9223372036854775807)::bigint as issued,
-      least(coalesce(sum(base) filter (where current), 0), 9223372036854775807)::bigint as base,
-      least(coalesce(sum(promotion) filter (where current), 0), 9223372036854775807)::bigint as promotion,
-      least(coalesce(sum(level) filter (where current), 0), 9223372036854775807)::bigint as level,
-      coalesce(sum(capped_sales) filter (where current), 0)::bigint as capped_sales,
-      least(coalesce(sum(capped_off) filter (where current), 0), 9223372036854775807)::bigint as capped_off,
-      least(coalesce(sum(issued) filter (where not current), 0), 9223372036854775807)::bigint as issued_before,
-      least(coalesce(sum(base) filter (where not current), 0), 9223372036854775807)::bigint as base_before,
-      least(coalesce(sum(promotion) filter (where not current), 0), 9223372036854775807)::bigint as promotion_before,
-      least(coalesce(sum(level) filter (where not current), 0), 9223372036854775807)::bigint as level_before
-    from sold
-    group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
-  ) s
-  cross join lateral (
-    select case
-      when s.any_promotion = 1 and s.any_level = 1 then 'all'
-      when s.promotion_id is not null then 'promotion'
-      when s.level_id is not null then 'level'
+      when s.promotion_id > 0 then 'promotion'
+      when s.level_id > 0 then 'level'
     end as kind
   ) k
   where k.kind is not null
@@ -587,13 +779,6 @@ prepare knownRulesSQL as
   select (select id from loyalty.promotion where tenant_id = $1 order by id limit 1) is not null
       or exists (select from loyalty.level_programme where tenant_id = $1) as has_rules,
     (select id from loyalty.transaction where tenant_id = $1 order by id limit 1) as first_sale;
-
--- accountsSQL (core/report/ending.go)
--- $1=tenant_id
-prepare accountsSQL as
-  select count(*)
-  from loyalty.account
-  where tenant_id = $1;
 
 -- leftPointsSQL (core/report/ending.go): What ledger.ReadEndings reads of one customer, of all at once: the lots, and
 -- the awards that aren't in them yet.
@@ -643,12 +828,37 @@ prepare leftPointsSQL as
       and e.balance_after > 0
       and e.lot_dates is null
       and (e.expires_on < 'infinity' or b.lots_from is null)
+  ), apart as materialized (
+    select coalesce(c.merged_into, c.id) as customer_id, d.expires_on
+    from loyalty.ledger_entry e
+    join loyalty.customer c on c.tenant_id = e.tenant_id and c.id = e.customer_id
+    cross join lateral unnest(e.lot_dates) d (expires_on)
+    where e.tenant_id = $1
+      and e.kind = 'redemption_refund'
+      and e.unit = 'points'
+      and not exists (
+        select
+        from loyalty.ledger_entry r
+        where r.tenant_id = $1
+          and r.cause = e.cause
+          and r.kind = 'redemption'
+          and d.expires_on = any (r.lot_dates)
+      )
+    union
+    select coalesce(c.merged_into, c.id), e.expires_on
+    from loyalty.customer c
+    join loyalty.ledger_entry e on e.tenant_id = c.tenant_id and e.customer_id = c.id and e.seq <= 2
+    where c.tenant_id = $1
+      and c.imported_at is not null
+      and e.kind = 'opening'
+      and e.unit = 'points'
   ), held as (
-    select case when d.expires_on = 'infinity' then b.idle_on else d.expires_on end as day, d.expires_on = 'infinity' as undated, d.remaining
+    select d.customer_id, case when d.expires_on = 'infinity' then b.idle_on else d.expires_on end as day, d.expires_on = 'infinity' as undated,
+      d.remaining
     from dated d
     join begun b on b.customer_id = d.customer_id
     union all
-    select case when b.opening_expires_on = 'infinity' then b.idle_on else b.opening_expires_on end, b.opening_expires_on = 'infinity',
+    select b.customer_id, case when b.opening_expires_on = 'infinity' then b.idle_on else b.opening_expires_on end, b.opening_expires_on = 'infinity',
       b.balance - coalesce(d.remaining, 0)
     from begun b
     left join (
@@ -657,10 +867,12 @@ prepare leftPointsSQL as
       group by customer_id
     ) d on d.customer_id = b.customer_id
   )
-  select day, undated and day is not null as idle, least(sum(remaining), 9223372036854775807)::bigint as amount
-  from held
-  where remaining > 0
-  group by day, undated and day is not null;
+  select h.day, h.undated and h.day is not null as idle, not h.undated and a.customer_id is not null as apart,
+    least(sum(h.remaining), 9223372036854775807)::bigint as amount
+  from held h
+  left join apart a on a.customer_id = h.customer_id and a.expires_on = h.day
+  where h.remaining > 0
+  group by 1, 2, 3;
 
 -- hashSQL (core/report/ending.go): The awards of hundreds of thousands of customers are hashed in half the time that
 -- merging them in order takes.
@@ -698,42 +910,324 @@ prepare usedSQL as
     ))
   group by nullif(x.expires_on, 'infinity');
 
--- hoursSQL (core/report/hours.go): Each hour is counted between two IDs, from the index of completed sales alone.
--- $1=weekdays $2=hours $3=first_ids $4=next_ids $5=tenant_id
+-- isLargeSQL (core/report/hourly.go), for readings: readings read what isn't kept.
+-- $1=many $2=tenant_id
+prepare isLargeSQL as
+  select (
+      select count(*) = $1::bigint
+      from (
+        select
+        from loyalty.account
+        where tenant_id = $2
+        limit $1
+      ) account
+    ) as large;
+
+-- hoursSQL (core/report/hours.go): A bucket is a weekday.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
 prepare hoursSQL as
-  select slot.weekday, slot.hour, coalesce(sum(sold.transactions), 0)::bigint as transactions_count,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents
-  from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::uuid[]) as slot (weekday, hour, first_id, next_id)
-  cross join lateral (
-    select count(*) as transactions, sum(spend_amount_cents) as spend
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= slot.first_id
-      and id < slot.next_id
-      and status = 'completed'
-  ) sold
-  where sold.transactions > 0
-  group by cube (slot.weekday, slot.hour);
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  )
+  select bucket as weekday, hour, sum(transactions)::bigint as transactions_count,
+    least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
+  from (
+    select bucket, hour, sum(transactions) as transactions, sum(spend) as spend
+    from (
+      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
+      from span
+      join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+        t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
+        from loyalty.transaction t
+        where t.tenant_id = $1
+        and t.id >= span.first_id
+        and t.id < span.next_id
+        and t.status = 'completed'
+        group by 1, coalesce(t.location_id, 0), t.transaction_type_id
+      ) c
+      where not span.kept
+    ) sold
+    where $15::bigint in (0, location_id)
+    group by bucket, hour
+  ) cell
+  group by cube (bucket, hour)
+  having count(*) > 0
+  order by bucket, hour;
 
--- hoursAtSQL (core/report/hours.go): Each hour is counted between two IDs, from the index of completed sales alone.
--- $1=weekdays $2=hours $3=first_ids $4=next_ids $5=tenant_id $6=location
-prepare hoursAtSQL as
-  select slot.weekday, slot.hour, coalesce(sum(sold.transactions), 0)::bigint as transactions_count,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents
-  from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::uuid[]) as slot (weekday, hour, first_id, next_id)
+-- lapsedList (core/report/lapsed.go): A customer's last sale is found walking back from the day since when they didn't
+-- come: few of a day's customers never came again, but a page is found among the sales of a day or two.
+-- $1=tenant_id $2=zone $3=lapsed_id $4=limit
+prepare lapsedList as
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, t.created_at as last_visit, t.id as sale_id,
+    v.visits, v.spend_cents
+  from loyalty.transaction t
+  join loyalty.customer c on c.tenant_id = $1 and c.id = t.customer_id and c.merged_into is null
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = t.customer_id
   cross join lateral (
-    select count(*) as transactions, sum(spend_amount_cents) as spend
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= slot.first_id
-      and id < slot.next_id
-      and status = 'completed'
-      and location_id = $6
-  ) sold
-  where sold.transactions > 0
-  group by cube (slot.weekday, slot.hour);
+    select count(distinct (s.created_at at time zone $2)::date) as visits,
+      least(sum(s.spend_amount_cents), 9223372036854775807)::bigint as spend_cents
+    from loyalty.transaction s
+    where s.tenant_id = $1
+      and s.customer_id = t.customer_id
+      and s.status = 'completed'
+  ) v
+  where t.tenant_id = $1
+    and t.id < $3
+    and t.status = 'completed'
+    and not exists (
+      select
+      from loyalty.transaction later
+      where later.tenant_id = $1
+        and later.customer_id = t.customer_id
+        and later.id > t.id
+        and later.status = 'completed'
+    )
+  order by t.id desc
+  limit $4;
 
--- reportedLevelsSQL (core/report/level_moves.go)
+-- groupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page
+-- doesn't read the others.
+-- $1=tenant_id $2=group $3=limit
+prepare groupList as
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
+    y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
+  from loyalty.year_counted k
+  join loyalty.customer_year y on y.tenant_id = $1
+  join loyalty.customer c on c.tenant_id = $1 and c.id = y.customer_id and c.merged_into is null
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = y.customer_id
+  where k.tenant_id = $1
+    and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+    end = $2::text
+    and y.last_day > k.as_of - 60  order by y.last_day desc, y.customer_id desc
+  limit $3;
+
+-- earlierGroupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page
+-- doesn't read the others.
+-- $1=tenant_id $2=group $3=limit
+prepare earlierGroupList as
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
+    y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
+  from loyalty.year_counted k
+  join loyalty.customer_year y on y.tenant_id = $1
+  join loyalty.customer c on c.tenant_id = $1 and c.id = y.customer_id and c.merged_into is null
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = y.customer_id
+  where k.tenant_id = $1
+    and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+    end = $2::text
+    and y.last_day <= k.as_of - 60  order by y.last_day desc, y.customer_id desc
+  limit $3;
+
+-- topOfLeadersSQL (core/report/leaders.go), for topOfLeaders: topOfLeaders returns the first customers of a ranking with
+-- leaders.
+-- $1=tenant_id $2=since_id $3=first_id $4=next_id $5=counted $6=others_sum $7=by $8=ids $9=sums $10=others_id $11=limit
+prepare topOfLeadersSQL as
+  with since as (
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= greatest($2::uuid, $3::uuid)
+      and id < $4
+      and status = 'completed'
+    group by customer_id
+  ), front as materialized (
+    select most, id, row_number() over (order by most desc, id) > $5 as behind
+    from (
+      select coalesce(l.sum, $6::bigint, 0) + coalesce(case when $7::text = 'spend' then spend when $7 = 'points' then points else visits end, 0) as most, coalesce(l.id, s.customer_id) as id
+      from unnest($8::uuid[], $9::bigint[]) l (id, sum)
+      full join since s on s.customer_id = l.id
+      order by most desc, id
+      limit $5 + 1
+    ) m
+  ), behind as materialized (
+    select most, id
+    from (
+      select most, id
+      from front
+      where behind
+      union all
+      select $6, $10::uuid
+      where $10 is not null
+    ) o
+    order by most desc, id
+    limit 1
+  ), candidate as materialized (
+    select id
+    from front
+    where not behind
+    union
+    select kept_id
+    from loyalty.customer_merge
+    where tenant_id = $1
+      and id >= $2
+  ), buyer as (
+    select c.id as customer_id, b.*
+    from candidate c
+    cross join lateral (
+      select count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+      from loyalty.transaction
+      where tenant_id = $1
+        and customer_id = c.id
+        and id >= $3
+        and id < $4
+        and status = 'completed'
+      group by customer_id
+    ) b
+  ), ranked as (
+    select *, case when $7::text = 'spend' then spend when $7 = 'points' then points else visits end as measure
+    from buyer
+    order by measure desc, customer_id
+    limit $11
+  )
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
+    r.visits as transactions_count, least(r.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(r.points, 9223372036854775807)::bigint as points_awarded, visit.created_at as last_visit,
+    coalesce(r.measure > o.most or r.measure = o.most and r.customer_id <= o.id, true) as proven, o.id is null as "all"
+  from ranked r
+  join loyalty.customer c on c.tenant_id = $1 and c.id = r.customer_id
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = r.customer_id
+  left join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $1
+      and customer_id = r.customer_id
+      and status = 'completed'
+    order by id desc
+    limit 1
+  ) visit on true
+  left join behind o on true
+  order by r.measure desc, r.customer_id;
+
+-- topOfLeadersAtSQL (core/report/leaders.go), for topOfLeaders: topOfLeaders returns the first customers of a ranking
+-- with leaders.
+-- $1=tenant_id $2=since_id $3=first_id $4=next_id $5=location $6=counted $7=others_sum $8=by $9=ids $10=sums
+-- $11=others_id $12=limit
+prepare topOfLeadersAtSQL as
+  with since as (
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+    from loyalty.transaction
+    where tenant_id = $1
+      and id >= greatest($2::uuid, $3::uuid)
+      and id < $4
+      and status = 'completed'
+      and location_id = $5
+    group by customer_id
+  ), front as materialized (
+    select most, id, row_number() over (order by most desc, id) > $6 as behind
+    from (
+      select coalesce(l.sum, $7::bigint, 0) + coalesce(case when $8::text = 'spend' then spend when $8 = 'points' then points else visits end, 0) as most, coalesce(l.id, s.customer_id) as id
+      from unnest($9::uuid[], $10::bigint[]) l (id, sum)
+      full join since s on s.customer_id = l.id
+      order by most desc, id
+      limit $6 + 1
+    ) m
+  ), behind as materialized (
+    select most, id
+    from (
+      select most, id
+      from front
+      where behind
+      union all
+      select $7, $11::uuid
+      where $11 is not null
+    ) o
+    order by most desc, id
+    limit 1
+  ), candidate as materialized (
+    select id
+    from front
+    where not behind
+    union
+    select kept_id
+    from loyalty.customer_merge
+    where tenant_id = $1
+      and id >= $2
+  ), buyer as (
+    select c.id as customer_id, b.*
+    from candidate c
+    cross join lateral (
+      select count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
+      from loyalty.transaction
+      where tenant_id = $1
+        and customer_id = c.id
+        and id >= $3
+        and id < $4
+        and status = 'completed'
+      and location_id = $5
+      group by customer_id
+    ) b
+  ), ranked as (
+    select *, case when $8::text = 'spend' then spend when $8 = 'points' then points else visits end as measure
+    from buyer
+    order by measure desc, customer_id
+    limit $12
+  )
+  select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+    a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
+    r.visits as transactions_count, least(r.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(r.points, 9223372036854775807)::bigint as points_awarded, visit.created_at as last_visit,
+    coalesce(r.measure > o.most or r.measure = o.most and r.customer_id <= o.id, true) as proven, o.id is null as "all"
+  from ranked r
+  join loyalty.customer c on c.tenant_id = $1 and c.id = r.customer_id
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = r.customer_id
+  left join lateral (
+    select created_at
+    from loyalty.transaction
+    where tenant_id = $1
+      and customer_id = r.customer_id
+      and status = 'completed'
+    order by id desc
+    limit 1
+  ) visit on true
+  left join behind o on true
+  order by r.measure desc, r.customer_id;
+
+-- reportedLevelsSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
 -- $1=tenant_id
 prepare reportedLevelsSQL as
   select id, name, rank, threshold, percent, colour, perks, retired_at is not null as retired
@@ -741,7 +1235,7 @@ prepare reportedLevelsSQL as
   where tenant_id = $1
   order by rank, id;
 
--- levelsInForceSQL (core/report/level_moves.go)
+-- levelsInForceSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
 -- $1=tenant_id
 prepare levelsInForceSQL as
   select basis, period, year_month as month, year_day as day, drops, starts_on, frozen
@@ -770,315 +1264,439 @@ prepare levelHoldersSQL as
     and exists (select from loyalty.level_programme where tenant_id = $2 and active)
   group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
 
--- levelChangesSQL (core/report/level_moves.go)
--- $1=tenant_id $2=first_id $3=next_id
+-- levelChangesSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
 prepare levelChangesSQL as
-  select to_level, reason, count(*) as changes
-  from loyalty.level_change
-  where tenant_id = $1
-    and id >= $2
-    and id < $3
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  )
+  select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
+  from (
+    select span.part, span.period, span.bucket, d.to_level, d.reason, d.changes
+    from span
+    join loyalty.day_level d on d.tenant_id = $1 and d.day = span.day
+    where span.kept
+    union all
+    select span.part, span.period, span.bucket, c.*
+    from span
+    cross join lateral (
+      select coalesce(to_level, 0) as to_level, reason, count(*) as changes
+      from loyalty.level_change
+      where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+      group by coalesce(to_level, 0), reason
+    ) c
+    where not span.kept
+  ) moved
+  where part = 1
   group by to_level, reason;
 
--- countedOverviewSQL (core/report/overview.go), for Overview: Overview returns the dashboard's figures, for managers and
--- owners.
--- $1=cut $2=tenant_id $3=first_id $4=next_id $5=before_id $6=until_id $7=parts $8=periods $9=buckets $10=first_ids
--- $11=next_ids
-prepare countedOverviewSQL as
-  with since as (
-    select coalesce(sum(added) filter (where unit = 'points'), 0) as points,
-      coalesce(sum(added) filter (where unit = 'stamps'), 0) as stamps
-    from unnest(array[$1::uuid]) cut
+-- owedSQL (core/report/outstanding.go): What customers can spend is what ever changed balances, without those below zero
+-- and those of erased customers.
+-- $1=before_id $2=zone $3=tenant_id $4=before
+prepare owedSQL as
+  with
+  done as (
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+      least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
+    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $3 and c.zone = given.zone
+  ), flow as materialized (
+    select d.unit, d.kind, d.amount, d.below
+    from done
+    join loyalty.day_flow d on d.tenant_id = $3 and d.day between done.first_day and done.last_day and d.day < $4::date
+    union all
+    select c.unit, c.kind, c.amount, c.below
+    from (
+      select after_id as first_id, first_id as next_id
+      from done
+      union all
+      select greatest(next_id, after_id), $1::uuid
+      from done
+    ) span
     cross join lateral (
-      select unit, greatest(balance_after, 0) - greatest(balance_after - amount::numeric, 0) as added
-      from loyalty.ledger_entry
-      where tenant_id = $2
-        and id >= cut
-        and id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-    ) entry
-  ), opening as (
-    select held.accounts, held.points - since.points as points, held.stamps - since.stamps as stamps
-    from since
-    cross join (
-      select count(*) as accounts,
-        coalesce(sum(points) filter (where points > 0), 0) as points,
-        coalesce(sum(stamps) filter (where stamps > 0), 0) as stamps
-      from loyalty.account
-      where tenant_id = $2
-    ) held
-  ), erased as (
-    select coalesce(sum(a.points) filter (where a.points > 0), 0) as points,
-      coalesce(sum(a.stamps) filter (where a.stamps > 0), 0) as stamps
-    from loyalty.customer c
-    join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
-    where c.tenant_id = $2
-      and c.phone_key is null
-      and c.email_key is null
-  ), owed as (
-    select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
-      greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
-    from opening
-    cross join since
-    cross join erased
-  ), worth as (
-    select (min(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as least_points,
-      (max(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as most_points,
-      (min(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as least_stamps,
-      (max(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as most_stamps
-    from owed
-    left join loyalty.reward r on r.tenant_id = $2
-      and r.active
-      and r.cost_cents is not null
-  )
-  select span.part, span.period, span.bucket,
-    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-    sum(redeemed.redemptions)::bigint as redemptions_count,
-    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $2
-        and id >= $3
-        and id < $4
-        and status = 'completed'
-    ) as active_customers,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $2
-        and id >= $5
-        and id < $6
-        and status = 'completed'
-    ) as active_before,
-    (select points from owed) as outstanding_points,
-    (select stamps from owed) as outstanding_stamps,
-    (select least_points from worth) as least_points,
-    (select most_points from worth) as most_points,
-    (select least_stamps from worth) as least_stamps,
-    (select most_stamps from worth) as most_stamps,
-    (select greatest(least(points, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_points,
-    (select greatest(least(stamps, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_stamps,
-    (select accounts from opening) as held_by,
-    (select id from loyalty.transaction_type where tenant_id = $2 order by id limit 1) is not null as has_type,
-    (select id from loyalty.customer where tenant_id = $2 order by id limit 1) is not null as has_customer,
-    (select id from loyalty.transaction where tenant_id = $2 order by id limit 1) is not null as has_sale,
-    (select id from loyalty.reward where tenant_id = $2 order by id limit 1) is not null as has_reward
-  from unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::uuid[], $11::uuid[])
-    as span (part, period, bucket, first_id, next_id)
-  cross join lateral (
-    select sum(spend_amount_cents) as spend, sum(points_awarded) as points
-    from loyalty.transaction
-    where tenant_id = $2
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-  ) sold
-  cross join lateral (
-    select count(*) as redemptions, sum(points_spent) as points
-    from loyalty.redemption
-    where tenant_id = $2
-      and id >= span.first_id
-      and id < span.next_id
-      and status <> 'voided'
-  ) redeemed
-  group by grouping sets ((span.part), (span.period, span.bucket));
-
--- overviewSQL (core/report/overview.go), for Overview: Overview returns the dashboard's figures, for managers and
--- owners.
--- $1=cut $2=tenant_id $3=opening_points $4=opening_stamps $5=first_id $6=next_id $7=before_id $8=until_id $9=parts
--- $10=periods $11=buckets $12=first_ids $13=next_ids
-prepare overviewSQL as
-  with since as (
-    select coalesce(sum(added) filter (where unit = 'points'), 0) as points,
-      coalesce(sum(added) filter (where unit = 'stamps'), 0) as stamps
-    from unnest(array[$1::uuid]) cut
-    cross join lateral (
-      select unit, greatest(balance_after, 0) - greatest(balance_after - amount::numeric, 0) as added
-      from loyalty.ledger_entry
-      where tenant_id = $2
-        and id >= cut
-        and id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-    ) entry
-  ), opening as (
-    select 0::bigint as accounts, $3::bigint as points, $4::bigint as stamps
-  ), erased as (
-    select coalesce(sum(a.points) filter (where a.points > 0), 0) as points,
-      coalesce(sum(a.stamps) filter (where a.stamps > 0), 0) as stamps
-    from loyalty.customer c
-    join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
-    where c.tenant_id = $2
-      and c.phone_key is null
-      and c.email_key is null
-  ), owed as (
-    select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
-      greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
-    from opening
-    cross join since
-    cross join erased
-  ), worth as (
-    select (min(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as least_points,
-      (max(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as most_points,
-      (min(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as least_stamps,
-      (max(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as most_stamps
-    from owed
-    left join loyalty.reward r on r.tenant_id = $2
-      and r.active
-      and r.cost_cents is not null
-  )
-  select span.part, span.period, span.bucket,
-    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-    sum(redeemed.redemptions)::bigint as redemptions_count,
-    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $2
-        and id >= $5
-        and id < $6
-        and status = 'completed'
-    ) as active_customers,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $2
-        and id >= $7
-        and id < $8
-        and status = 'completed'
-    ) as active_before,
-    (select points from owed) as outstanding_points,
-    (select stamps from owed) as outstanding_stamps,
-    (select least_points from worth) as least_points,
-    (select most_points from worth) as most_points,
-    (select least_stamps from worth) as least_stamps,
-    (select most_stamps from worth) as most_stamps,
-    (select greatest(least(points, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_points,
-    (select greatest(least(stamps, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_stamps,
-    (select accounts from opening) as held_by,
-    (select id from loyalty.transaction_type where tenant_id = $2 order by id limit 1) is not null as has_type,
-    (select id from loyalty.customer where tenant_id = $2 order by id limit 1) is not null as has_customer,
-    (select id from loyalty.transaction where tenant_id = $2 order by id limit 1) is not null as has_sale,
-    (select id from loyalty.reward where tenant_id = $2 order by id limit 1) is not null as has_reward
-  from unnest($9::bigint[], $10::bigint[], $11::bigint[], $12::uuid[], $13::uuid[])
-    as span (part, period, bucket, first_id, next_id)
-  cross join lateral (
-    select sum(spend_amount_cents) as spend, sum(points_awarded) as points
-    from loyalty.transaction
-    where tenant_id = $2
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-  ) sold
-  cross join lateral (
-    select count(*) as redemptions, sum(points_spent) as points
-    from loyalty.redemption
-    where tenant_id = $2
-      and id >= span.first_id
-      and id < span.next_id
-      and status <> 'voided'
-  ) redeemed
-  group by grouping sets ((span.part), (span.period, span.bucket));
-
--- statementSQL (core/report/points.go): The balances of a step are the present ones, less what changed them since.
--- $1=first_ids $2=next_ids $3=tenant_id $4=unit $5=next_id $6=end $7=steps
-prepare statementSQL as
-  with part as materialized (
-    select span.number, e.kind, e.amount, e.below
-    from unnest($1::uuid[], $2::uuid[]) with ordinality span (first_id, next_id, number)
-    cross join lateral (
-      select kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
       from loyalty.ledger_entry
       where tenant_id = $3
         and id >= span.first_id
         and id < span.next_id
-        and unit = $4::text
-      group by kind
-    ) e
-  ), held as materialized (
-    select coalesce(sum(a.balance), 0) as amount, coalesce(sum(a.balance) filter (where a.balance < 0), 0) as below
+      group by unit, kind
+    ) c
+  ), erased as (
+    select coalesce(sum(a.points) filter (where a.points > 0), 0) as points,
+      coalesce(sum(a.stamps) filter (where a.stamps > 0), 0) as stamps
+    from loyalty.customer c
+    join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+    where c.tenant_id = $3
+      and c.phone_key is null
+      and c.email_key is null
+  ), held as (
+    select coalesce(sum(amount - below) filter (where unit = 'points'), 0) as points,
+      coalesce(sum(amount - below) filter (where unit = 'stamps'), 0) as stamps
+    from flow
+  ), owed as (
+    select greatest(least(held.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
+      greatest(least(held.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
+    from held
+    cross join erased
+  )
+  select owed.points, owed.stamps,
+    (min(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as least_points,
+    (max(least(round(r.cost_cents::numeric * owed.points / r.points_cost), 9223372036854775807)) filter (where r.points_cost > 0))::bigint as most_points,
+    (min(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as least_stamps,
+    (max(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as most_stamps
+  from owed
+  left join loyalty.reward r on r.tenant_id = $3
+    and r.active
+    and r.cost_cents is not null
+  group by owed.points, owed.stamps;
+
+-- firstStepsSQL (core/report/overview.go): The first sale is searched in order of ID: for a plain "exists", PostgreSQL
+-- may read the sales of all other tenants.
+-- $1=tenant_id
+prepare firstStepsSQL as
+  select (select id from loyalty.transaction_type where tenant_id = $1 order by id limit 1) is not null as transaction_type,
+    (select id from loyalty.customer where tenant_id = $1 order by id limit 1) is not null as customer,
+    (select id from loyalty.transaction where tenant_id = $1 order by id limit 1) is not null as sale,
+    (select id from loyalty.reward where tenant_id = $1 order by id limit 1) is not null as reward;
+
+-- statementSQL (core/report/points.go), for Points: Points returns the statement of a unit.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=steps $19=next_id $20=end
+prepare statementSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ),
+  done as (
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
+    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+  ), flow as materialized (
+    select d.unit, d.kind, d.amount, d.below
+    from done
+    join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
+    union all
+    select c.unit, c.kind, c.amount, c.below
     from (
-      select case when $4 = 'points' then points else stamps end as balance
-      from loyalty.account
-      where tenant_id = $3
-    ) a
+      select after_id as first_id, first_id as next_id
+      from done
+      union all
+      select greatest(next_id, after_id), $15::uuid
+      from done
+    ) span
+    cross join lateral (
+      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      from loyalty.ledger_entry
+      where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+      group by unit, kind
+    ) c
+  ), moved as materialized (
+    select part, bucket, kind, sum(amount) as amount, sum(below) as below
+    from (
+      select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
+      from span
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+        from loyalty.ledger_entry
+        where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+        group by unit, kind
+      ) c
+      where not span.kept
+    ) f
+    where unit = $17::text
+    group by part, bucket, kind
+  ), opened as materialized (
+    select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
+    from flow
+    where unit = $17
+  ), step as (
+    select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
+    from generate_series(0, $18::bigint - 1) n (step)
+    left join moved m on m.bucket = n.step
+    group by n.step
+  ), around as (
+    select s.step, opened.amount + sum(s.amount) over so_far - s.amount as opening, opened.amount + sum(s.amount) over so_far as closing,
+      opened.below + sum(s.below) over so_far as below
+    from step s
+    cross join opened
+    window so_far as (order by s.step)
+    union all
+    select null, o.amount, o.amount + coalesce(sum(m.amount), 0), o.below + coalesce(sum(m.below), 0)
+    from opened o
+    left join moved m on m.part < 3
+    group by o.amount, o.below
   ), erased as materialized (
     select coalesce(sum(e.balance_after) filter (where e.balance_after > 0), 0) as amount
     from loyalty.customer c
     cross join lateral (
       select balance_after
       from loyalty.ledger_entry
-      where tenant_id = $3
+      where tenant_id = $1
         and customer_id = c.id
-        and unit = $4
-        and id < $5::uuid
+        and unit = $17
+        and id < $19::uuid
       order by seq desc
       limit 1
     ) e
-    where c.tenant_id = $3
+    where c.tenant_id = $1
       and c.phone_key is null
       and c.email_key is null
       and c.merged_into is null
-      and c.updated_at < $6::timestamptz
-  ), step as (
-    select n.number, coalesce(sum(p.amount), 0) as amount, coalesce(sum(p.below), 0) as below
-    from generate_series(1, $7::bigint + 1) n (number)
-    left join part p on p.number = n.number
-    group by n.number
-  ), around as (
-    select s.number, s.amount, held.amount - coalesce(sum(s.amount) over later, 0) as closing, held.below - coalesce(sum(s.below) over later, 0) as below
-    from step s
-    cross join held
-    window later as (order by s.number desc rows between unbounded preceding and 1 preceding)
+      and c.updated_at < $20::timestamptz
   )
-  select a.number, null::text as kind, 0::bigint as amount,
-    greatest(least(a.closing - a.amount, 9223372036854775807), -9223372036854775807)::bigint as opening,
+  select a.step, null::text as kind, 0::bigint as amount,
+    greatest(least(a.opening, 9223372036854775807), -9223372036854775807)::bigint as opening,
     greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,
     greatest(least(a.closing - a.below - erased.amount, 9223372036854775807), -9223372036854775807)::bigint as spendable,
     greatest(least(erased.amount, 9223372036854775807), -9223372036854775807)::bigint as erased,
     greatest(least(a.below, 9223372036854775807), -9223372036854775807)::bigint as below
   from around a
   cross join erased
-  where a.number <= $7
   union all
-  select number, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
-  from part
-  where number <= $7
-  group by grouping sets ((number, kind), (kind));
+  select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from moved
+  group by bucket, kind
+  union all
+  select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from moved
+  where part < 3
+  group by kind;
+
+-- earlierSQL (core/report/points.go): Of an earlier period, what could be spent isn't asked.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=steps
+prepare earlierSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ),
+  done as (
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
+    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+  ), flow as materialized (
+    select d.unit, d.kind, d.amount, d.below
+    from done
+    join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
+    union all
+    select c.unit, c.kind, c.amount, c.below
+    from (
+      select after_id as first_id, first_id as next_id
+      from done
+      union all
+      select greatest(next_id, after_id), $15::uuid
+      from done
+    ) span
+    cross join lateral (
+      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      from loyalty.ledger_entry
+      where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+      group by unit, kind
+    ) c
+  ), moved as materialized (
+    select part, bucket, kind, sum(amount) as amount, sum(below) as below
+    from (
+      select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
+      from span
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+        from loyalty.ledger_entry
+        where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+        group by unit, kind
+      ) c
+      where not span.kept
+    ) f
+    where unit = $17::text
+    group by part, bucket, kind
+  ), opened as materialized (
+    select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
+    from flow
+    where unit = $17
+  ), step as (
+    select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
+    from generate_series(0, $18::bigint - 1) n (step)
+    left join moved m on m.bucket = n.step
+    group by n.step
+  ), around as (
+    select s.step, opened.amount + sum(s.amount) over so_far - s.amount as opening, opened.amount + sum(s.amount) over so_far as closing,
+      opened.below + sum(s.below) over so_far as below
+    from step s
+    cross join opened
+    window so_far as (order by s.step)
+    union all
+    select null, o.amount, o.amount + coalesce(sum(m.amount), 0), o.below + coalesce(sum(m.below), 0)
+    from opened o
+    left join moved m on m.part < 3
+    group by o.amount, o.below
+  )
+  select a.step, null::text as kind, 0::bigint as amount,
+    greatest(least(a.opening, 9223372036854775807), -9223372036854775807)::bigint as opening,
+    greatest(least(a.closing, 9223372036854775807), -9223372036854775807)::bigint as closing,
+    0::bigint as spendable, 0::bigint as erased, 0::bigint as below
+  from around a
+  union all
+  select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from moved
+  group by bucket, kind
+  union all
+  select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
+  from moved
+  where part < 3
+  group by kind;
 
 -- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
--- $1=tenant_id $2=first_id $3=next_id $4=unit
+-- $1=before_id $2=zone $3=after $4=after_id $5=tenant_id $6=before $7=unit
 prepare spentSQL as
+  with
+  done as (
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+      least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
+    from (values ($2::text, $3::date, $4::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $5 and c.zone = given.zone
+  ), flow as materialized (
+    select d.unit, d.kind, d.amount, d.below
+    from done
+    join loyalty.day_flow d on d.tenant_id = $5 and d.day between done.first_day and done.last_day and d.day < $6::date
+    union all
+    select c.unit, c.kind, c.amount, c.below
+    from (
+      select after_id as first_id, first_id as next_id
+      from done
+      union all
+      select greatest(next_id, after_id), $1::uuid
+      from done
+    ) span
+    cross join lateral (
+      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      from loyalty.ledger_entry
+      where tenant_id = $5
+        and id >= span.first_id
+        and id < span.next_id
+      group by unit, kind
+    ) c
+  )
   select greatest(least(coalesce(-sum(amount) filter (where kind in ('redemption', 'redemption_refund')), 0), 9223372036854775807), -9223372036854775807)::bigint as redeemed,
     greatest(least(coalesce(-sum(amount) filter (where kind in ('expiry', 'expiry_return')), 0), 9223372036854775807), -9223372036854775807)::bigint as expired
-  from loyalty.ledger_entry
+  from flow
+  where unit = $7;
+
+-- rewardsOfUnitSQL (core/report/points.go), for Points: Points returns the statement of a unit.
+-- $1=tenant_id $2=unit
+prepare rewardsOfUnitSQL as
+  select count(*) as count, count(*) filter (where cost_cents is null) as unpriced
+  from loyalty.reward
   where tenant_id = $1
-    and id >= $2
-    and id < $3
-    and kind in ('redemption', 'redemption_refund', 'expiry', 'expiry_return')
-    and unit = $4;
+    and active
+    and case when $2::text = 'points' then points_cost else stamps_cost end > 0;
 
 -- costsSQL (core/report/points.go): The active rewards that cost the least and the most for a point or a stamp.
 -- $1=unit $2=tenant_id
 prepare costsSQL as
   with priced as (
-    select cost_cents, case when $1::text = 'points' then points_cost else stamps_cost end as units
+    select id, name, cost_cents, case when $1::text = 'points' then points_cost else stamps_cost end as units
     from loyalty.reward
     where tenant_id = $2
       and active
       and cost_cents is not null
   )
   (
-    select cost_cents, units
+    select id, name, cost_cents, units
     from priced
     where units > 0
-    order by cost_cents::numeric / units
+    order by cost_cents::numeric / units, id
     limit 1
   ) union all (
-    select cost_cents, units
+    select id, name, cost_cents, units
     from priced
     where units > 0
-    order by cost_cents::numeric / units desc
+    order by cost_cents::numeric / units desc, id
     limit 1
   );
 
@@ -1098,10 +1716,74 @@ prepare timedPromotionsSQL as
   order by starts_on desc, id desc
   limit $4;
 
--- promotionHoursSQL (core/report/promotion_hours.go), for promotionHours: promotionHours compares the hours of
--- promotions, for a report that the gate has admitted.
--- $1=classes $2=first_ids $3=next_ids $4=tenant_id
+-- promotionHoursSQL (core/report/promotion_hours.go): A sale's unit is that of its type, which can't change once it has
+-- sales.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location $16=in_bucket $17=shown $18=classes
 prepare promotionHoursSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  )
+  select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
+    least(sold.spend, 9223372036854775807)::bigint as spend_total_cents
+  from (
+    select c.class, h.transaction_type_id, h.location_id, sum(h.transactions) as transactions, sum(h.spend) as spend
+    from (
+      select bucket, hour, transaction_type_id, location_id, sum(transactions) as transactions, sum(spend) as spend
+      from (
+        select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
+        from span
+        join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
+        where span.kept
+        union all
+        select span.part, span.period, span.bucket, c.*
+        from span
+        cross join lateral (
+          select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+          t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
+          from loyalty.transaction t
+          where t.tenant_id = $1
+          and t.id >= span.first_id
+          and t.id < span.next_id
+          and t.status = 'completed'
+          group by 1, coalesce(t.location_id, 0), t.transaction_type_id
+        ) c
+        where not span.kept
+      ) counted
+      where $15::bigint in (0, location_id)
+      group by bucket, hour, transaction_type_id, location_id
+    ) h
+    join unnest($16::bigint[], $17::bigint[], $18::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
+    group by c.class, h.transaction_type_id, h.location_id
+  ) sold
+  join loyalty.transaction_type k on k.tenant_id = $1 and k.id = sold.transaction_type_id;
+
+-- promotionSlotsSQL (core/report/promotion_hours.go), for ofHours: ofHours returns what reads the sales of each class:
+-- from hours that were counted, as long as all windows begin and end with one.
+-- $1=classes $2=first_ids $3=next_ids $4=tenant_id
+prepare promotionSlotsSQL as
   select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
     least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
   from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
@@ -1116,10 +1798,10 @@ prepare promotionHoursSQL as
   ) sold
   group by slot.class, sold.unit, sold.type_id, sold.location_id;
 
--- promotionHoursAtSQL (core/report/promotion_hours.go), for promotionHours: promotionHours compares the hours of
--- promotions, for a report that the gate has admitted.
+-- promotionSlotsAtSQL (core/report/promotion_hours.go), for ofHours: ofHours returns what reads the sales of each class:
+-- from hours that were counted, as long as all windows begin and end with one.
 -- $1=classes $2=first_ids $3=next_ids $4=tenant_id $5=location
-prepare promotionHoursAtSQL as
+prepare promotionSlotsAtSQL as
   select slot.class, sold.unit, sold.type_id, sold.location_id, sum(sold.transactions)::bigint as transactions_count,
     least(sum(sold.spend), 9223372036854775807)::bigint as spend_total_cents
   from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as slot (class, first_id, next_id)
@@ -1262,174 +1944,238 @@ prepare recentSQL as
   left join loyalty.redemption g on g.tenant_id = $1 and g.id = v.redemption_id
   order by e.at desc, e.id desc, e.kind;
 
--- recentDaysSQL (core/report/recent.go): Only the latest two days with sales are counted, each between two IDs.
--- $1=first_ids $2=next_ids $3=starts $4=ends $5=tenant_id
+-- recentDaysSQL (core/report/recent.go): The latest two days with sales.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
 prepare recentDaysSQL as
-  with span as (
-    select *
-    from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
-      with ordinality as span (first_id, next_id, starts, ends, number)
-    where (
-      select id
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ), sold as materialized (
+    select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
+    from (
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      where span.sales_kept
+      and span.hour is not null
+      union all
+      select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
+      from span
+      cross join lateral (
+        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+        from (
+          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          group by 1, coalesce(location_id, 0)
+          union all
+          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          from loyalty.refund r
+          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $1
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+          group by 1, coalesce(t.location_id, 0)
+        ) s
+        group by s.hour, s.location_id
+      ) d
+      where not span.sales_kept
+    ) sale
+    group by bucket
+    having sum(transactions) > 0
+    order by bucket
+    limit 2
+  ), joined as materialized (
+    select bucket, sum(customers) as customers
+    from (
+      select span.part, span.period, span.bucket, d.customers
+      from span
+      join loyalty.day_joined d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select count(*) as customers
+        from loyalty.customer
+        where tenant_id = $1
+        and created_at >= span.starts
+        and created_at < span.ends
+        and merged_into is null
+        and imported_at is null
+      ) c
+      where not span.kept
+    ) customer
+    group by bucket
+  )
+  select sold.bucket as back, sold.transactions::bigint as transactions_count,
+    least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
+    least(sold.points, 9223372036854775807)::bigint as points_awarded,
+    least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
+    ends.first_at as first_sale_at, ends.last_at as last_sale_at, coalesce(joined.customers, 0)::bigint as new_customers
+  from sold
+  cross join lateral (
+    select min(earliest.created_at) as first_at, max(latest.created_at) as last_at
+    from span
+    cross join lateral (
+      select created_at
       from loyalty.transaction
-      where tenant_id = $5
+      where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
       order by id
       limit 1
-    ) is not null
-    order by number
-    limit 2
-  )
-  select span.number, sold.transactions as transactions_count,
-    least(sold.spend, 9223372036854775807)::bigint as spend_total_cents,
-    least(sold.points, 9223372036854775807)::bigint as points_awarded,
-    least(sold.stamps, 9223372036854775807)::bigint as stamps_awarded,
-    earliest.created_at as first_sale_at, latest.created_at as last_sale_at, joined.customers as new_customers
-  from span
-  cross join lateral (
-    select count(*) as transactions, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points, coalesce(sum(stamps_awarded), 0) as stamps
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-  ) sold
-  cross join lateral (
-    select created_at
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-    order by id
-    limit 1
-  ) earliest
-  cross join lateral (
-    select created_at
-    from loyalty.transaction
-    where tenant_id = $5
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-    order by id desc
-    limit 1
-  ) latest
-  cross join lateral (
-    select count(*) as customers
-    from loyalty.customer
-    where tenant_id = $5
-      and created_at >= span.starts
-      and created_at < span.ends
-      and merged_into is null
-      and imported_at is null
-  ) joined
-  order by span.number;
+    ) earliest
+    cross join lateral (
+      select created_at
+      from loyalty.transaction
+      where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+        and status = 'completed'
+      order by id desc
+      limit 1
+    ) latest
+    where span.bucket = sold.bucket
+  ) ends
+  left join joined on joined.bucket = sold.bucket
+  order by sold.bucket;
+
+-- planOnceSQL (core/report/report.go): Planning a report for its arguments takes longer than it saves.
+prepare planOnceSQL as
+  select set_config('plan_cache_mode', 'force_generic_plan', true) as set;
 
 -- takeTimeSQL (core/report/report.go): Few reports run at once, so each may take longer than other statements: a year of
 -- a large business.
 prepare takeTimeSQL as
-  select set_config('statement_timeout', '40s', true) as set;
+  select set_config('statement_timeout', '40s', true) || set_config('plan_cache_mode', 'force_generic_plan', true) as set;
 
--- summarySQL (core/report/summary.go): The first row is the whole range, then comes each day.
--- $1=tenant_id $2=first_id $3=next_id $4=starts $5=ends $6=first_ids $7=next_ids
-prepare summarySQL as
-  select sum(sold.transactions)::bigint as transactions_count,
-    sum(voided.transactions)::bigint as voided_count,
-    least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
-    least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
-    least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
-    least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
-    least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
-    sum(redeemed.redemptions)::bigint as redemptions_count,
-    sum(used.vouchers)::bigint as vouchers_redeemed,
-    sum(joined.customers)::bigint as new_customers,
-    least(coalesce(sum(ended.expired), 0), 9223372036854775807)::bigint as points_expired,
-    least(coalesce(sum(ended.returned), 0), 9223372036854775807)::bigint as points_expiry_returned,
-    least(coalesce(sum(refunded.points), 0), 9223372036854775807)::bigint as points_refunded,
-    sum(refunded.refunds)::bigint as refunds_count,
-    least(coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as refunded_total_cents,
-    least(coalesce(sum(sold.spend), 0) - coalesce(sum(refunded.spend), 0), 9223372036854775807)::bigint as net_spend_total_cents,
-    (
-      select count(distinct customer_id)
-      from loyalty.transaction
-      where tenant_id = $1
-        and id >= $2
-        and id < $3
-        and status = 'completed'
-    ) as active_customers
-  from unnest($4::timestamptz[], $5::timestamptz[], $6::uuid[], $7::uuid[])
-    with ordinality as span (starts, ends, first_id, next_id, number)
-  cross join lateral (
-    select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
-    from loyalty.transaction
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'completed'
-  ) sold
-  cross join lateral (
-    select count(*) as transactions, sum(points_awarded) as points
-    from loyalty.transaction
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status = 'voided'
-  ) voided
-  cross join lateral (
-    select count(*) as redemptions, sum(points_spent) as points
-    from loyalty.redemption
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and status <> 'voided'
-  ) redeemed
-  cross join lateral (
-    select count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and redeemed_at >= span.starts
-      and redeemed_at < span.ends
-      and status = 'redeemed'
-  ) used
-  cross join lateral (
-    select count(*) as customers
-    from loyalty.customer
-    where tenant_id = $1
-      and created_at >= span.starts
-      and created_at < span.ends
-      and merged_into is null
-      and imported_at is null
-  ) joined
-  cross join lateral (
-    select -sum(amount) filter (where kind = 'expiry') as expired, sum(amount) filter (where kind = 'expiry_return') as returned
-    from loyalty.ledger_entry
-    where tenant_id = $1
-      and id >= span.first_id
-      and id < span.next_id
-      and kind in ('expiry', 'expiry_return')
-      and unit = 'points'
-  ) ended
-  cross join lateral (
-    select count(*) as refunds, sum(r.amount_cents) as spend, sum(r.points) as points
-    from loyalty.refund r
-    join loyalty.transaction t on t.tenant_id = r.tenant_id and t.id = r.transaction_id
-    where r.tenant_id = $1
-      and r.transaction_id >= span.first_id
-      and r.transaction_id < span.next_id
-      and t.status = 'completed'
-  ) refunded
-  group by rollup (span.number)
-  order by span.number nulls first;
+-- rewardsSQL (core/report/reward.go): A row of the earlier period's rest has nothing in the parts, so only buckets have
+-- it.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days
+prepare rewardsSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ), used as materialized (
+    select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
+    from (
+      select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
+      from span
+      join loyalty.day_reward d on d.tenant_id = $1 and d.day = span.day
+      where span.kept
+      union all
+      select span.part, span.period, span.bucket, c.*
+      from span
+      cross join lateral (
+        select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
+        count(*) filter (where status <> 'voided') as redemptions,
+        least(coalesce(sum(points_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as points,
+        least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
+        count(*) filter (where status = 'voided') as voided
+        from loyalty.redemption
+        where tenant_id = $1
+        and id >= span.first_id
+        and id < span.next_id
+        group by reward_id, points_spent = 0 and stamps_spent = 0
+      ) c
+      where not span.kept
+    ) u
+    join loyalty.reward r on r.tenant_id = $1 and r.id = u.reward_id
+  )
+  select grouping(u.reward_id, u.bucket) = 3 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id,
+    case when grouping(u.reward_id) = 1 then '' else max(u.name) end as name, u.period as bucket_period, u.bucket,
+    coalesce(sum(u.redemptions) filter (where u.part = 1), 0)::bigint as redemptions_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 1 and not u.by_voucher), 0)::bigint as paid_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 1 and u.by_voucher), 0)::bigint as vouchers_count,
+    least(coalesce(sum(u.points) filter (where u.part = 1), 0), 9223372036854775807)::bigint as points_spent,
+    least(coalesce(sum(u.stamps) filter (where u.part = 1), 0), 9223372036854775807)::bigint as stamps_spent,
+    coalesce(sum(u.voided) filter (where u.part = 1), 0)::bigint as voided_count,
+    least(coalesce(sum(u.cost) filter (where u.part = 1), 0), 9223372036854775807)::bigint as cost_cents,
+    coalesce(sum(u.unpriced) filter (where u.part = 1), 0)::bigint as unpriced_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 2), 0)::bigint as previous_redemptions_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 2 and not u.by_voucher), 0)::bigint as previous_paid_count,
+    coalesce(sum(u.redemptions) filter (where u.part = 2 and u.by_voucher), 0)::bigint as previous_vouchers_count,
+    least(coalesce(sum(u.points) filter (where u.part = 2), 0), 9223372036854775807)::bigint as previous_points_spent,
+    least(coalesce(sum(u.stamps) filter (where u.part = 2), 0), 9223372036854775807)::bigint as previous_stamps_spent,
+    least(coalesce(sum(u.cost) filter (where u.part = 2), 0), 9223372036854775807)::bigint as previous_cost_cents,
+    coalesce(sum(u.redemptions) filter (where not u.by_voucher), 0)::bigint as step_paid,
+    coalesce(sum(u.redemptions) filter (where u.by_voucher), 0)::bigint as step_vouchers,
+    least(coalesce(sum(u.cost), 0), 9223372036854775807)::bigint as step_cost
+  from used u
+  group by grouping sets ((), (u.reward_id), (u.period, u.bucket))
+  having grouping(u.reward_id) = 1
+    or count(*) filter (where u.part in (1, 2)) > 0
+  order by whole desc, redemptions_count desc, name, u.reward_id;
 
--- topSQL (core/report/top.go), for Top: Top returns the first customers of a ranking, out of those with a completed sale
--- in its range.
--- $1=tenant_id $2=first_id $3=next_id $4=by $5=limit
+-- topSQL (core/report/top.go), for countTop: countTop counts the sales of the range, and keeps the leaders of a large
+-- business.
+-- $1=tenant_id $2=first_id $3=next_id $4=by $5=many $6=leaders $7=limit
 prepare topSQL as
   with buyer as (
-    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,
-      coalesce(sum(points_awarded), 0) as points
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
     from loyalty.transaction
     where tenant_id = $1
       and id >= $2
@@ -1440,7 +2186,15 @@ prepare topSQL as
     select *, case when $4::text = 'spend' then spend when $4 = 'points' then points else visits end as measure
     from buyer
     order by measure desc, customer_id
-    limit $5
+    limit case when (
+      select count(*) = $5::bigint
+      from (
+        select
+        from loyalty.account
+        where tenant_id = $1
+        limit $5
+      ) account
+    ) then greatest($6::bigint, $7) else $7 end
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
@@ -1460,13 +2214,12 @@ prepare topSQL as
   ) visit on true
   order by r.measure desc, r.customer_id;
 
--- topAtSQL (core/report/top.go), for Top: Top returns the first customers of a ranking, out of those with a completed
--- sale in its range.
--- $1=tenant_id $2=first_id $3=next_id $4=location $5=by $6=limit
+-- topAtSQL (core/report/top.go), for countTop: countTop counts the sales of the range, and keeps the leaders of a large
+-- business.
+-- $1=tenant_id $2=first_id $3=next_id $4=location $5=by $6=many $7=leaders $8=limit
 prepare topAtSQL as
   with buyer as (
-    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,
-      coalesce(sum(points_awarded), 0) as points
+    select customer_id, count(*) as visits, sum(spend_amount_cents) as spend, coalesce(sum(points_awarded), 0) as points
     from loyalty.transaction
     where tenant_id = $1
       and id >= $2
@@ -1478,7 +2231,15 @@ prepare topAtSQL as
     select *, case when $5::text = 'spend' then spend when $5 = 'points' then points else visits end as measure
     from buyer
     order by measure desc, customer_id
-    limit $6
+    limit case when (
+      select count(*) = $6::bigint
+      from (
+        select
+        from loyalty.account
+        where tenant_id = $1
+        limit $6
+      ) account
+    ) then greatest($7::bigint, $8) else $8 end
   )
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
     a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
@@ -1497,3 +2258,379 @@ prepare topAtSQL as
     limit 1
   ) visit on true
   order by r.measure desc, r.customer_id;
+
+-- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location
+prepare visitorsSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ), figure as materialized (
+    select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
+      sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
+    from (
+      select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
+      a.second - coalesce(b.second, 0) as second, a.step_second, a.visits
+      from span
+      cross join lateral (
+        select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
+        from loyalty.day_visit
+        where tenant_id = $1
+        and location_id = $15
+        and day = span.day
+        and prior < span.since
+      ) b
+      cross join lateral (
+        select sum(customers) filter (where prior = 'infinity') as visits, sum(second) filter (where prior = 'infinity') as second,
+        sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
+        from loyalty.day_visit
+        where tenant_id = $1
+        and location_id = $15
+        and day = span.day
+        and prior >= span.step
+      ) a
+      where span.visits_kept
+      and span.hour is null
+      union all
+      select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
+      sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
+      sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
+      from (
+        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
+        from span
+        join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
+        cross join lateral (
+          select sum(n.customers) as customers, sum(n.second) as second
+          from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+        ) h
+        where span.visits_kept
+        and span.hour is not null
+        and h.customers > 0
+        union all
+        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+        from span
+        cross join lateral (
+          select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+          from (
+            select v.customer_id, v.first_id, p.id as prior_id
+            from (
+              select customer_id, min(id::text collate "C")::uuid as first_id
+              from loyalty.transaction
+              where tenant_id = $1
+              and id >= span.first_id
+              and id < span.next_id
+              and status = 'completed'
+              and $15::bigint in (0, location_id)
+              group by customer_id
+            ) v
+            left join lateral (
+              select id
+              from loyalty.transaction
+              where tenant_id = $1
+              and customer_id = v.customer_id
+              and id < span.first_id
+              and status = 'completed'
+              and $15 in (0, location_id)
+              order by id desc
+              limit 1
+            ) p on true
+          ) v
+          cross join lateral (
+            select id
+            from loyalty.transaction
+            where tenant_id = $1
+            and customer_id = v.customer_id
+            and status = 'completed'
+            and $15 in (0, location_id)
+            order by id
+            limit 1
+          ) f
+          group by 1
+        ) c
+        where not span.visits_kept
+      ) visit
+      group by part, period, bucket
+    ) came
+    group by part, period, bucket
+  )
+  select part, null::bigint as period, null::bigint as bucket,
+    coalesce(sum(customers), 0)::bigint as customers,
+    coalesce(sum(new_customers), 0)::bigint as new_customers,
+    (coalesce(sum(customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(second), 0))::bigint as repeat,
+    coalesce(sum(visits), 0)::bigint as visits
+  from figure
+  where part in (1, 2)
+  group by part
+  union all
+  select 0, period, bucket,
+    coalesce(sum(step_customers), 0)::bigint,
+    coalesce(sum(new_customers), 0)::bigint,
+    (coalesce(sum(step_customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(step_second), 0))::bigint,
+    coalesce(sum(visits), 0)::bigint
+  from figure
+  group by period, bucket;
+
+-- lapsedSQL (core/report/visitors.go): Lapsed are those who came up to a day, less those of them who came after it.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location $16=before_id $17=before $18=end_parts $19=end_days $20=lapsed
+prepare lapsedSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  ), visit as materialized (
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
+    from span
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
+    where span.visits_kept
+      and span.hour is null
+    union all
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
+    from span
+    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
+    cross join lateral (
+      select sum(n.customers) as customers, sum(n.second) as second
+      from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+    ) h
+    where span.visits_kept
+      and span.hour is not null
+      and h.customers > 0
+    union all
+    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    from span
+    cross join lateral (
+      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+      from (
+        select v.customer_id, v.first_id, p.id as prior_id
+        from (
+          select customer_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          and $15::bigint in (0, location_id)
+          group by customer_id
+        ) v
+        left join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $1
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          and $15 in (0, location_id)
+          order by id desc
+          limit 1
+        ) p on true
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $1
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and $15 in (0, location_id)
+        order by id
+        limit 1
+      ) f
+      group by 1
+    ) c
+    where not span.visits_kept
+  ),
+  counted as (
+    select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+      least(coalesce(c.first_id, $16::uuid), $16::uuid) as first_id, coalesce(c.next_id, $16::uuid) as next_id
+    from (values ($2::text)) given (zone)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+  ), anew as materialized (
+    select m.day, (lpad(to_hex(extract(epoch from (m.day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
+      (lpad(to_hex(extract(epoch from (m.day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+    from counted
+    join marked m on m.visits and m.day between counted.first_day and counted.last_day
+  ), first_visit as materialized (
+    select d.day, d.customers
+    from counted
+    join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.prior = '-infinity'
+      and d.day between counted.first_day and counted.last_day and d.day < $17::date
+    where not exists (select from anew where anew.day = d.day)
+    union all
+    select (f.created_at at time zone $2)::date, count(*)
+    from (
+      select min(t.created_at) as created_at
+      from counted
+      join loyalty.transaction t on t.tenant_id = $1 and t.id < counted.first_id and t.status = 'completed'
+      group by t.customer_id
+    ) f
+    group by 1
+    union all
+    select (t.created_at at time zone $2)::date, count(*)
+    from (
+      select next_id as first_id, $16::uuid as next_id, null::date as day
+      from counted
+      union all
+      select first_id, least(next_id, $16::uuid), day
+      from anew
+    ) span
+    join loyalty.transaction t on t.tenant_id = $1 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
+    where coalesce((t.created_at at time zone $2)::date = span.day, true)
+      and not exists (
+        select
+        from loyalty.transaction
+        where tenant_id = $1
+          and customer_id = t.customer_id
+          and id < t.id
+          and status = 'completed'
+      )
+    group by 1
+  )
+  select e.part, n.days, (
+      coalesce((
+        select sum(f.customers)
+        from first_visit f
+        where f.day <= e.day - n.days
+      ), 0) - coalesce((
+        select sum(v.customers)
+        from visit v
+        where v.part = e.part
+          and v.day > e.day - n.days
+          and v.prior <= e.day - n.days
+          and v.prior > '-infinity'
+      ), 0)
+    )::bigint as count
+  from unnest($18::bigint[], $19::date[]) e (part, day)
+  cross join unnest($20::int[]) n (days);
+
+-- cohortsSQL (core/report/visitors.go), for Visitors: Visitors returns the customers of a selection.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
+-- $12=since $13=since_ids $14=step_days $15=location $16=first_month
+prepare cohortsSQL as
+  with marked as materialized (
+    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+    from loyalty.days_counted c
+    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    where c.tenant_id = $1
+      and c.zone = $2
+    group by 1
+  ), span as materialized (
+    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
+      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
+      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
+      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
+    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+      where d.counted
+      union all
+      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+      where not d.counted
+        or s.next_id > c.next_id
+    ) p
+    left join marked m on m.day = s.day
+  )
+  select bucket, first_month, sum(customers)::bigint as customers
+  from (
+    select span.part, span.period, span.bucket, d.first_month, d.customers
+    from span
+    join loyalty.day_cohort d on d.tenant_id = $1 and d.day = span.day
+    where span.visits_kept
+    union all
+    select span.part, span.period, span.bucket, c.*
+    from span
+    cross join lateral (
+      select date_trunc('month', (loyalty.id_time(f.id) at time zone span.zone)::date)::date as first_month, count(*) as customers
+      from (
+        select v.customer_id, v.first_id, p.id as prior_id
+        from (
+          select customer_id, min(id::text collate "C")::uuid as first_id
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          and status = 'completed'
+          and $15::bigint in (0, location_id)
+          group by customer_id
+        ) v
+        left join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $1
+          and customer_id = v.customer_id
+          and id < span.first_id
+          and status = 'completed'
+          and $15 in (0, location_id)
+          order by id desc
+          limit 1
+        ) p on true
+      ) v
+      cross join lateral (
+        select id
+        from loyalty.transaction
+        where tenant_id = $1
+          and customer_id = v.customer_id
+          and status = 'completed'
+          and $15 in (0, location_id)
+        order by id
+        limit 1
+      ) f
+      where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') < date_trunc('month', span.starts at time zone span.zone)
+      group by 1
+    ) c
+    where not span.visits_kept
+  ) came
+  where first_month >= $16::date
+  group by bucket, first_month;
+
+-- yearGroupsSQL (core/report/visitors.go): While days are still to be counted, the groups wait for them.
+-- $1=tenant_id
+prepare yearGroupsSQL as
+  select k.as_of, least(k.high, 9223372036854775807)::bigint as high, coalesce(g.name, '') as name, coalesce(g.customers, 0) as customers,
+    least(coalesce(g.spend, 0), 9223372036854775807)::bigint as spend_cents
+  from loyalty.year_counted k
+  join loyalty.days_counted d on d.tenant_id = $1 and d.zone <> '' and k.as_of = (d.ends_at at time zone d.zone)::date - 1
+  left join loyalty.year_group g on g.tenant_id = $1
+  where k.tenant_id = $1;

@@ -258,10 +258,12 @@ prepare customerSaleList as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.actor_kind = @recorder_kind and t.actor_id = @recorder
 -- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
+-- filter: and t.location_id is null
 prepare recordedList as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
     customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
@@ -280,10 +282,12 @@ prepare recordedList as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.actor_kind = @recorder_kind and t.actor_id = @recorder
 -- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
+-- filter: and t.location_id is null
 prepare amongList as
   select id, rule_type, spend_amount_cents, points_awarded, stamps_awarded, status, voided_at,
     customer_id, transaction_type_id, source, location_id, external_reference, coalesce(occurred_at, created_at) as occurred_at, metadata, created_at,
@@ -302,10 +306,12 @@ prepare amongList as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.actor_kind = @recorder_kind and t.actor_id = @recorder
 -- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
+-- filter: and t.location_id is null
 prepare saleListsNewest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
@@ -340,10 +346,12 @@ prepare saleListsNewest as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.actor_kind = @recorder_kind and t.actor_id = @recorder
 -- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
+-- filter: and t.location_id is null
 prepare saleListsOldest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
@@ -378,10 +386,12 @@ prepare saleListsOldest as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.actor_kind = @recorder_kind and t.actor_id = @recorder
 -- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
+-- filter: and t.location_id is null
 prepare foundSaleListsNewest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,
@@ -449,10 +459,12 @@ prepare foundSaleListsNewest as
 -- filter: and t.customer_id = @customer
 -- filter: and t.id >= @from
 -- filter: and t.location_id = @location
+-- filter: and t.actor_kind = @recorder_kind and t.actor_id = @recorder
 -- filter: and t.external_reference = @reference
 -- filter: and t.source = @source
 -- filter: and t.transaction_type_id = @type
 -- filter: and t.status = 'voided'
+-- filter: and t.location_id is null
 prepare foundSaleListsOldest as
   select t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
     t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, coalesce(t.occurred_at, t.created_at) as occurred_at, t.metadata, t.created_at,

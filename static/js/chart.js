@@ -25,6 +25,9 @@
         values: cells.map((td) => (td.dataset.value === undefined ? null : Number(td.dataset.value) / scale)),
       };
     });
+    // Stacked on the bars.
+    const bars = series.find((s) => s.kind === "bars");
+    series.filter((s) => s.kind === "stacked").forEach((s) => { s.heights = s.values.map((v, i) => v + bars.values[i]); });
     const soFar = figure.dataset.soFar;
     return {
       series,
@@ -39,7 +42,7 @@
 
   // Grid lines at 0, 250, 500 … with the last one above every value.
   function grid(data, height) {
-    const most = Math.max(0, ...data.series.flatMap((s) => s.values).filter((v) => v !== null));
+    const most = Math.max(0, ...data.series.flatMap((s) => s.heights ?? s.values).filter((v) => v !== null));
     const lines = height < 200 ? 3 : 5;
     let step = 1;
     for (let power = 1; most > step * lines; power *= 10) {
@@ -60,18 +63,21 @@
   }
 
   // The layers of a series, from back to front. What is not final is drawn apart from what is.
-  const layer = { area: 0, bars: 1, earlier: 2, line: 3 };
+  const layer = { area: 0, stacked: 0.5, bars: 1, earlier: 2, line: 3 };
   function layers(s, data) {
     const open = (i) => data.open[i];
-    const final = s.values.map((v, i) => (open(i) ? null : v));
+    const heights = s.heights ?? s.values;
+    const final = heights.map((v, i) => (open(i) ? null : v));
     if (s.kind === "earlier") {
       return [{ at: layer.earlier, values: s.values, stroke: colour("--chart-earlier"), width: 1.5, dash: [5, 4], points: { show: alone(s.values), size: 6 } }];
     }
-    if (s.kind === "bars") {
-      const look = { at: layer.bars, stroke: colour("--chart-bar"), width: 1, paths: uPlot.paths.bars({ size: [0.55, 28], radius: 0.12 }), points: { show: false } };
+    if (s.kind === "bars" || s.kind === "stacked") {
+      const name = s.kind === "bars" ? "--chart-bar" : "--chart-stacked";
+      const look = { at: layer[s.kind], stroke: colour(name), width: 1, paths: uPlot.paths.bars({ size: [0.55, 28], radius: 0.12 }), points: { show: false } };
       return [
-        { ...look, values: final.map((v) => v || null), fill: colour("--chart-bar-fill") },
-        { ...look, values: s.values.map((v, i) => (open(i) && v) || null), dash: [2, 2] },
+        { ...look, values: final.map((v) => v || null), fill: colour(`${name}-fill`) },
+        // A step that is not over has no fill, but hides the bars behind it.
+        { ...look, values: heights.map((v, i) => (open(i) && v) || null), fill: colour("--tblr-bg-surface"), dash: [2, 2] },
       ];
     }
     const line = { at: layer.line, stroke: colour("--chart-line"), width: 2 };

@@ -99,6 +99,24 @@ func Money(cents int64, code string) string {
 	return sign + t.symbol + nbsp + t.decimal(cents, true)
 }
 
+// MoneyEach formats what one of n costs if all cost an amount, with two more decimals if it needs them: € 0.0125.
+func MoneyEach(cents, n int64, code string) string {
+	t := currencyFormatOf(code)
+	t.scale += moreDecimals
+	each := cents/n*100 + (cents%n*100+n/2)/n
+	if each == 0 && cents > 0 {
+		return "under " + t.symbol + nbsp + t.decimal(1, true)
+	}
+	digits := t.decimal(each, true)
+	for range moreDecimals {
+		digits = strings.TrimSuffix(digits, "0")
+	}
+	return t.symbol + nbsp + strings.TrimSuffix(digits, ".")
+}
+
+// moreDecimals is how many more decimals a price of one point has than a currency.
+const moreDecimals = 2
+
 // Amount formats an amount for an input field: 1234.50.
 func Amount(cents int64, code string) string {
 	sign := ""

@@ -67,3 +67,27 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// What one point costs has two more decimals where it needs them.
+func TestMoneyEach(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cents, n int64
+		currency string
+		want     string
+	}{
+		{20, 10, "EUR", "€ 0.02"},
+		{350, 300, "EUR", "€ 0.0117"},
+		{1, 8, "EUR", "€ 0.0013"},
+		{90, 75, "EUR", "€ 0.012"},
+		{123_450, 1, "EUR", "€ 1,234.50"},
+		{1, 1_000, "EUR", "under € 0.0001"},
+		{0, 5, "EUR", "€ 0.00"},
+		{400, 10, "JPY", "¥ 40"},
+		{45, 10, "JPY", "¥ 4.5"},
+	} {
+		if got := strings.ReplaceAll(format.MoneyEach(c.cents, c.n, c.currency), "\u00a0", " "); got != c.want {
+			t.Errorf("%d of %s for %d: %q, want %q", c.cents, c.currency, c.n, got, c.want)
+		}
+	}
+}

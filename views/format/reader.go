@@ -30,6 +30,9 @@ func (r Reader) Zone() *time.Location {
 // Money formats an amount: € 1,234.50.
 func (r Reader) Money(cents int64) string { return Money(cents, r.By.Tenant.Currency) }
 
+// MoneyEach formats what one of n costs if all cost an amount: € 0.0125.
+func (r Reader) MoneyEach(cents, n int64) string { return MoneyEach(cents, n, r.By.Tenant.Currency) }
+
 // Symbol is the sign before amounts.
 func (r Reader) Symbol() string { return Symbol(r.By.Tenant.Currency) }
 

@@ -7,6 +7,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -88,4 +89,16 @@ func (r Reader) Value(b coupon.Benefit, rewardName *string) string {
 	case coupon.Reward:
 	}
 	return core.OrZero(rewardName)
+}
+
+// Audience is the customers of a list of Reports › Customers.
+func Audience(a daily.Audience) string {
+	if l := a.Lapsed(); l > 0 {
+		return "No visit for " + Number(int64(l)) + " days"
+	}
+	return groupNames[daily.Group(a)]
+}
+
+var groupNames = map[daily.Group]string{
+	daily.Best: "Best customers", daily.Regulars: "Regulars", daily.Promising: "Promising", daily.New: "New", daily.AtRisk: "At risk", daily.Quiet: "Gone quiet",
 }

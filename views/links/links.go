@@ -20,6 +20,7 @@ const (
 const (
 	Dashboard = Panel
 	Activity  = Panel + "/activity" // a part of the dashboard
+	TopOfDays = Panel + "/top"      // likewise
 	Search    = Panel + "/search"
 
 	PanelTheme = Panel + "/theme" // light or dark
@@ -61,17 +62,24 @@ const (
 
 	Reports        = Panel + "/reports"
 	SummaryCSV     = Reports + "/summary.csv"
+	VisitorReport  = Reports + "/visitors"
+	CohortReport   = VisitorReport + "/months" // parts of it as files, without the extension
+	GroupReport    = VisitorReport + "/groups"
+	AudienceReport = VisitorReport + "/list"
 	TopReport      = Reports + "/customers"
 	LocationReport = Reports + "/locations"
 	StaffReport    = Reports + "/staff"
 	HourReport     = Reports + "/hours"
 	RewardReport   = Reports + "/rewards"
+	RewardSteps    = RewardReport + "/steps" // a part of it as a file, without the extension
 	CouponReport   = Reports + "/coupons"
+	CouponSteps    = CouponReport + "/steps" // likewise
 	EarningReport  = Reports + "/earning"
 	PromotionHours = EarningReport + "/hours" // parts of it as files, without the extension
 	LevelReport    = EarningReport + "/levels"
 	PointsReport   = Reports + "/points"
-	LastDays       = PointsReport + "/last-days" // a part of it as a file, without the extension
+	LastDays       = PointsReport + "/last-days" // parts of it as files, without the extension
+	EarnedMonths   = PointsReport + "/earned"
 
 	Locations     = Panel + "/locations"
 	Poster        = Panel + "/poster"
@@ -198,6 +206,14 @@ func CouponVouchers(id core.ID) string { return Coupon(id) + "/vouchers" }
 // SendForm is the page that sends a coupon.
 func SendForm(coupon core.ID) string { return Coupon(coupon) + "/send" }
 
+// SendTo is the form that sends a coupon to an audience.
+func SendTo(coupon core.ID, audience string) string {
+	return SendForm(coupon) + "?audience=" + audience
+}
+
+// Audience lists the customers of an audience.
+func Audience(name string) string { return AudienceReport + "?audience=" + name }
+
 // Send is the page of a send of a coupon.
 func Send(coupon, send core.ID) string { return Coupon(coupon) + "/sends/" + send.String() }
 
@@ -250,6 +266,9 @@ func Logo(hash string) string { return Logos + "/" + hash }
 
 // Location is the form that renames a location.
 func Location(id int64) string { return numbered(Locations, id) }
+
+// NoLocation is the location of sales without one, as a filter.
+const NoLocation = "none"
 
 // SalesAt lists the sales at a location.
 func SalesAt(location int64) string {

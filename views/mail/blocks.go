@@ -76,21 +76,57 @@ func (s Steps) plain(t *text) {
 	t.steps(s.List)
 }
 
-// Figures is a table of two weeks.
+// Figures is a table of a week or a month, and the one before.
 type Figures struct {
-	Heading    string // "Last week"
-	Days       string // of that week: "16–22 Nov"
-	WeekBefore string // "week before", as within a sentence
-	List       []Figure
+	Heading string // "Last week"
+	Days    string // of that week: "16–22 Nov"
+	Before  string // "week before", as within a sentence
+	List    []Figure
 }
 
-// Figure is a figure of last week and of the week before.
-type Figure struct{ Name, Week, Before string }
+// Figure is a figure, what it was before, and how it has changed since.
+type Figure struct {
+	Name, Now, Before string
+	Change            string // "+3.5%"; "": there is nothing to compare with
+	Tone              Tone
+}
+
+// Tone says whether a change is good or bad news.
+type Tone string
+
+// The tones. Others are neither.
+const (
+	Good Tone = "good"
+	Bad  Tone = "bad"
+)
+
+// colour is the colour of a change on white. The style sheet has those on dark.
+func (t Tone) colour() string {
+	switch t {
+	case Good:
+		return "#176a3a"
+	case Bad:
+		return "#b42323"
+	}
+	return "#55555f"
+}
+
+// class is the name of the colour in the style sheet.
+func (t Tone) class() string {
+	if t == "" {
+		return "quiet"
+	}
+	return string(t)
+}
 
 func (f Figures) plain(t *text) {
 	var facts Facts
 	for _, one := range f.List {
-		facts = append(facts, Fact{one.Name, one.Week + " (" + f.WeekBefore + ": " + one.Before + ")"})
+		change := ""
+		if one.Change != "" {
+			change = one.Change + ", "
+		}
+		facts = append(facts, Fact{one.Name, one.Now + " (" + change + f.Before + ": " + one.Before + ")"})
 	}
 	t.facts(facts)
 }

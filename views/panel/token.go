@@ -85,7 +85,7 @@ func tokenFacts(by format.Reader, u token.Use, abilities string) (facts []ui.Pai
 // tokenChart is the chart of requests by day.
 func tokenChart(u token.Use) ui.Chart {
 	c := ui.Chart{
-		ID: "requests", Title: "Requests", Label: "Day", SoFar: "Today so far",
+		ID: "requests", Title: "Requests", Label: "Day", Measure: "Requests per day", SoFar: "Today so far",
 		Series: []ui.Series{{Name: "Requests", Kind: ui.Line}, {Name: "Refused", Kind: ui.Bars}},
 	}
 	var refused int64

@@ -8,6 +8,7 @@ type Chart struct {
 	Label    string // of the first column: "Day"
 	Series   []Series
 	Rows     []ChartRow
+	Measure  string // above the axis, what the height of a line or a bar is: "Points per day"
 	SoFar    string // marks the last row, whose values still grow: "Today so far"; "": they are final
 	Unit     string // before the numbers of the axis: a currency
 	Decimals int    // of the numbers: 2 for cents
@@ -26,6 +27,7 @@ type SeriesKind string
 const (
 	Line    SeriesKind = "line"
 	Bars    SeriesKind = "bars"
+	Stacked SeriesKind = "stacked" // bars on top of the others
 	Earlier SeriesKind = "earlier" // a dashed grey line: the period to compare with
 )
 
@@ -48,18 +50,8 @@ type Figure struct {
 	Label, Value, Icon string
 	Path               string // what it counts; "": no link
 	Change             string // "+6.4%"; "" if there is nothing to compare with
-	Trend              Trend
-	Plain              bool   // neither direction is good or bad news
+	Trend              string // its direction, for people who only hear it: "up"
+	Tone               Tone   // of the change: Neutral if it is neither good nor bad news
 	Against            string // "was 301"
-}
-
-// tone is the colour of the change.
-func (f Figure) tone() string {
-	switch {
-	case f.Plain || f.Trend == Level:
-		return "text-secondary"
-	case f.Trend == Up:
-		return "text-green"
-	}
-	return "text-red"
+	AgainstDays        string // when: "17 Apr – 16 May 2026"; "": as the heading says
 }

@@ -276,16 +276,6 @@ const (
 	Bad     Tone = "red"
 )
 
-// Trend is the direction of a change.
-type Trend string
-
-// The directions.
-const (
-	Up    Trend = "up"
-	Down  Trend = "down"
-	Level Trend = "level"
-)
-
 // Bar shows parts of a whole. It only repeats the numbers beside it.
 type Bar struct{ Parts []BarPart }
 

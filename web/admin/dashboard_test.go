@@ -100,11 +100,11 @@ func TestDashboard(t *testing.T) {
 	m.redemption("2026-06-15 11:58", anna)
 
 	page := m.signedIn(core.Manager).Get("/admin")
-	hasFigures(t, page, "2 up +100.0%", "1,750 up +75.0%", " 1 ", "€ 21.70 up +117.0%")
-	wants(t, "the chart", page.Texts("#points thead th, .page-header summary"), []string{"17 May – 15 Jun 2026", "Day", "Issued", "Previous period", "Redeemed"})
-	if got := page.Text("#points figcaption"); !strings.Contains(got, "1,750") || !strings.Contains(got, " 10 ") {
-		t.Errorf("the chart's summary is %q", got)
-	}
+	hasFigures(t, page, "2 up +100.0% was 1 17 Apr – 16 May", "1,750 up +75.0%", "1 No earlier data 17 Apr – 16 May", "€ 21.70 up +117.0%")
+	wants(t, "the chart", page.Texts("#points thead th, .page-header summary"), []string{"17 May – 15 Jun 2026", "Day", "Issued", "Issued, 17 Apr – 16 May", "Redeemed"})
+	wants(t, "the chart's caption and axis", page.Texts("#points figcaption, #points .chart-measure"), []string{
+		"Points per day", "17 May – 15 Jun 2026, by day: 1,750 points issued, 10 redeemed, today so far",
+	})
 	days := page.Texts("#points tbody tr")
 	if len(days) != 30 || days[0] != "17 May 500 0 0" || days[3] != "20 May 0 1,000 0" || days[15] != "1 Jun 1,250 0 0" || days[29] != "15 Jun (Today so far) 0 7,000 10" {
 		t.Errorf("%d days: %q", len(days), days)
@@ -112,22 +112,28 @@ func TestDashboard(t *testing.T) {
 	if number, soFar := page.Find("#points td").First().AttrOr("data-value", ""), page.Attr("#points", "data-so-far"); number != "500" || soFar != "Today so far" {
 		t.Errorf("drawn from %s, %q", number, soFar)
 	}
-	if got := page.Text(".report-note"); got != "Compared with 17 Apr – 16 May 2026, up to this time of day" {
-		t.Errorf("compared: %q", got)
-	}
+	wants(t, "the headings", page.Texts("main h2"), []string{
+		"17 May – 15 Jun 2026, compared with 17 Apr – 16 May 2026, up to this time of day", "Outstanding today, 15 Jun 2026", "Points issued and redeemed",
+		"Top customers by spend 17 May – 15 Jun 2026", "Activity",
+	})
 	wants(t, "activity", page.Texts("#activity h3, #activity li"), []string{
 		"Today, 15 Jun 1 sale · € 4.20", "Anna Lindqvist <b> Espresso −10 11:58", "Anna Lindqvist <b> € 4.20 +1 stamp 11:00",
 		"Mon 1 Jun", "Bo Ek Sale of € 900.00 voided by " + m.By.Name + " −90,000 12:30", "Bo Ek € 12.50 +1,250 12:00", "Bo Ek Joined New 09:00",
 		"Sun 17 May", "Anna Lindqvist <b> € 5.00 +500 00:00", "Sat 16 May", "Anna Lindqvist <b> € 70.00 +7,000 13:00",
 		"Mon 20 Apr", "Anna Lindqvist <b> € 10.00 +1,000 12:00", "Anna Lindqvist <b> Joined New 09:00",
 	})
-	wants(t, "top customers", page.Texts("[aria-labelledby=top-title] tbody tr"), []string{
+	asks := page.Attr("[aria-labelledby=top-title] .table-responsive", "hx-get")
+	if rows := page.Find("[aria-labelledby=top-title] tbody tr").Length(); rows != 2 {
+		t.Errorf("%d rows are counted, want as many as there will be", rows)
+	}
+	top := m.signedIn(core.Manager).Ask(http.MethodGet, asks, "Hx-Request", "true")
+	wants(t, "top customers", top.Texts("tbody tr"), []string{
 		"BE Bo Ek +46 70 112 23 02 1 1,250 € 12.50 Mon 1 Jun", "AB Anna Lindqvist <b> +46 70 112 23 01 2 500 € 9.20 Today",
 	})
-	wants(t, "where names lead", page.Links("[aria-labelledby=top-title] tbody a, #activity ul:nth-of-type(1) li:first-child a"), []string{
-		"/admin/customers/" + anna.String(), "/admin/customers/" + bo.String(), "/admin/customers/" + anna.String(),
+	wants(t, "where names lead", append(top.Links("tbody a"), page.Links("#activity ul:nth-of-type(1) li:first-child a")...), []string{
+		"/admin/customers/" + bo.String(), "/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
 	})
-	wants(t, "the whole ranking and the till", page.Links("[aria-labelledby=top-title] .card-header a, .page-header .btn-primary"), []string{
+	wants(t, "the whole ranking and the till", page.Links("[aria-labelledby=top-title] .card-header a, .page-header a.btn-primary"), []string{
 		"/admin/transactions/new", "/admin/reports/customers?from=2026-05-17&to=2026-06-15",
 	})
 	// 1,000 + 7,000 + 500 points, less the espresso, and a stamp of Anna; 1,250 of Bo.
@@ -158,6 +164,116 @@ func TestPeriods(t *testing.T) {
 	}
 	if a := owner.Ask(http.MethodGet, "/admin?period=eternity"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Text("main"), webtest.MessageApart("period", core.InvalidChoice)) {
 		t.Errorf("eternity = %d %s", a.Code, a.Text("main"))
+	}
+}
+
+// "Own dates": a user can choose from and to, which stay in the address, as named periods do.
+func TestDashboardOfOwnDates(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer("2026-05-01 09:00", "Anna", "Lindqvist")
+	m.sale("2026-05-02 12:00", anna, m.purchase, 1_000)
+	m.sale("2026-05-05 23:59", anna, m.purchase, 3_000)
+	m.sale("2026-05-06 00:00", anna, m.purchase, 50_000)
+	owner := m.signedIn(core.Owner)
+	page := owner.Get("/admin?from=2026-05-04&to=2026-05-05")
+	hasFigures(t, page, "1 level 0% was 1 2–3 May", "3,000 up +200.0%", " 0 ", "€ 30.00 up +200.0%")
+	wants(t, "the dates", page.Texts(".page-header summary, main .dashboard-heading, #points tbody th"), []string{
+		"4–5 May 2026", "4–5 May 2026, compared with 2–3 May 2026", "4 May", "5 May",
+	})
+	if from, to := page.Value("#field-from"), page.Value("#field-to"); from != "2026-05-04" || to != "2026-05-05" {
+		t.Errorf("the fields have %s to %s", from, to)
+	}
+	if page.Find(".page-header nav [aria-current]").Length() != 0 {
+		t.Errorf("own dates are called %q", page.Text(".page-header nav [aria-current]"))
+	}
+	if got := owner.Get("/admin?to=2026-05-05").Text(".page-header summary"); got != "6 Apr – 5 May 2026" {
+		t.Errorf("with an end alone: %s", got)
+	}
+	// A year with the leap day is as long as it may be.
+	if got := owner.Get("/admin?from=2023-07-01&to=2024-06-30").Text(".page-header summary"); got != "1 Jul 2023 – 30 Jun 2024" {
+		t.Errorf("366 days: %s", got)
+	}
+	for query, message := range map[string]string{
+		"from=2026-05-05&to=2026-05-04": webtest.Message("To", core.AfterOrEqual("from")),
+		"from=2024-01-01&to=2025-01-01": webtest.Message("To", core.WithinDays(365, "from")),
+		"from=2026-02-30&to=2026-05-04": webtest.Message("From", core.MustBeDate),
+		"from=2026-05-05&to=soon":       webtest.Message("To", core.MustBeDate),
+	} {
+		a := owner.Ask(http.MethodGet, "/admin?"+query)
+		if a.Code != http.StatusUnprocessableEntity || a.Text(".invalid-feedback") != message || a.Find(".alert a").Length() != 1 || a.Find("details.menu[open]").Length() != 1 {
+			t.Errorf("%s = %d, %q, want %q", query, a.Code, a.Text(".invalid-feedback"), message)
+		}
+		if a.Find("figure, .figure, #activity").Length() > 0 || len(a.Links("nav[aria-label=Periods] a")) != 6 {
+			t.Errorf("%s shows figures, or no other periods: %s", query, a.Text("main"))
+		}
+	}
+}
+
+// "Points redeemed −27 % isn't red when it is no fault": only what an owner wants more of is green or red.
+func TestTonesOfChanges(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna, bo := m.customer("2026-05-01 09:00", "Anna", "Lindqvist"), m.customer("2026-05-01 09:00", "Bo", "Ek")
+	for _, c := range []core.ID{anna, bo} {
+		m.sale("2026-06-02 12:00", c, m.purchase, 4_000)
+		m.redemption("2026-06-02 13:00", c)
+	}
+	m.sale("2026-06-09 12:00", anna, m.purchase, 5_000)
+	m.redemption("2026-06-09 13:00", anna)
+	owner := m.signedIn(core.Owner)
+	const week = "?from=2026-06-08&to=2026-06-14"
+	tones := func(path string) (tones []string) {
+		owner.Get(path).Find(".figure:has(.figure-change)").Each(func(_ int, f *goquery.Selection) {
+			tone := "plain"
+			for class, name := range map[string]string{".text-green": "good", ".text-red": "bad"} {
+				if f.Find(class).Length() > 0 {
+					tone = name
+				}
+			}
+			tones = append(tones, strings.Join(strings.Fields(f.Find(".figure-label").Text()), " ")+" "+tone)
+		})
+		return tones
+	}
+	wants(t, "the dashboard", tones("/admin"+week), []string{"Active customers bad", "Points issued plain", "Redemptions plain", "Tracked spend bad"})
+	wants(t, "the summary", tones("/admin/reports"+week), []string{
+		"Sales bad", "Tracked spend bad", "Average sale good", "Points issued plain", "Points redeemed plain", "Active customers bad", "Redemptions plain",
+	})
+	for path, want := range map[string]string{"staff": ".text-red", "rewards": ".text-secondary"} {
+		if page := owner.Get("/admin/reports/" + path + week); page.Find("tbody td:last-child"+want).Length() != 1 {
+			t.Errorf("the report of %s has no change with %s: %s", path, want, page.Text("tbody"))
+		}
+	}
+}
+
+// "What is owed, the range explained": what the outstanding points would cost, with a link to the report.
+func TestOutstandingOfDashboard(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer("2026-05-01 09:00", "Anna", "Lindqvist")
+	m.sale("2026-06-02 12:00", anna, m.purchase, 1_000)
+	owner := m.signedIn(core.Owner)
+	const card = "[aria-labelledby=outstanding-title] "
+	page := owner.Get("/admin")
+	wants(t, "without costs", page.Texts(card+".outstanding > div"), []string{"1,000 points"})
+	wants(t, "without costs", page.Links(card+"a"), []string{"/admin/rewards", "/admin/reports/points"})
+	price := func(reward core.ID, cents int64) {
+		m.change("update loyalty.reward set cost_cents = $2 where tenant_id = $1 and id = $3", cents, reward)
+	}
+	price(m.espresso, 20) // two cents a point
+	one := owner.Get("/admin")
+	wants(t, "one cost", one.Texts(card+".outstanding > div"), []string{"1,000 points cost you € 20.00"})
+	wants(t, "with costs", one.Links(card+"a"), []string{"/admin/reports/points"})
+	price(m.Reward(100, nil), 500) // five cents a point
+	two := owner.Get("/admin")
+	wants(t, "two costs", two.Texts(card+".outstanding > div"), []string{"1,000 points cost you € 20.00 – € 50.00"})
+	if one, two := one.Text(card+"p"), two.Text(card+"p"); one == two || !strings.Contains(two, "cheapest") || !strings.Contains(two, "per point,") {
+		t.Errorf("explained by %q and %q", one, two)
+	}
+	m.sale("2026-06-03 12:00", anna, m.coffee, 300)
+	m.change("update loyalty.reward set points_cost = null, stamps_cost = 1, cost_cents = 30 where tenant_id = $1 and id = $2", m.Reward(50, nil))
+	if got := owner.Get("/admin"); len(got.Texts(card+".outstanding > div")) != 2 || !strings.Contains(got.Text(card+"p"), "per point or stamp,") {
+		t.Errorf("with a stamp: %q, %q", got.Texts(card+".outstanding > div"), got.Text(card+"p"))
 	}
 }
 
@@ -336,9 +452,13 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{path: "/admin", want: 7},
+		{path: "/admin", want: 6},
+		{path: "/admin/top", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/reports", want: 4},
+		{path: "/admin/reports/visitors", want: 4},
+		{path: "/admin/reports/visitors/list", want: 4},
+		{path: "/admin/reports/visitors/list?audience=best", want: 5},
 		{path: "/admin/reports/customers", want: 4},
 		{path: "/admin/reports/locations", want: 3},
 		{path: "/admin/reports/staff", want: 4},

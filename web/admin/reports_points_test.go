@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/views/links"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -35,14 +36,32 @@ func TestPointsReport(t *testing.T) {
 	page := owner.Get("/admin/reports/points?" + days)
 	wants(t, "figures", page.Texts(".figure-strip .figure-value"), []string{"1,000", "700", "10", "0", "1,490"})
 	wants(t, "statement", page.Texts(".statement tr"), []string{
+		"Change 1–3 Jun 29–31 May", "Opening balance 1,000 0", "Issued by sales +700 +1,000", "Taken back by voids −200 0", "Redeemed −10 0", "Expired 0 0", "Closing balance 1,490 1,000",
+	})
+	wants(t, "compared", page.Texts(".figure-strip .figure"), []string{
+		"Opening balance 1,000 No earlier data", "Issued 700 down −30.0% was 1,000", "Redeemed 10 No earlier data", "Expired 0 No earlier data", "Closing balance 1,490 up +49.0% was 1,000",
+	})
+	if got := page.Text(".report-note"); got != "Compared with 29–31 May 2026" {
+		t.Errorf("compared with: %q", got)
+	}
+	alone := owner.Get("/admin/reports/points?compare=none&" + days)
+	wants(t, "not compared", alone.Texts(".statement tr"), []string{
 		"Opening balance, 1 Jun 2026 1,000", "Issued by sales +700", "Taken back by voids −200", "Redeemed −10", "Expired 0", "Closing balance, 3 Jun 2026 1,490",
 	})
+	wants(t, "its numbers", alone.Texts("#balance tbody tr"), []string{"1 Jun 1,500", "2 Jun 1,500", "3 Jun 1,490"})
 	wants(t, "day by day", page.Texts(".statement-steps tbody tr"), []string{
 		"1 Jun 1,000 500 0 0 0 1,500", "2 Jun 1,500 200 −200 0 0 1,500", "3 Jun 1,500 0 0 −10 0 1,490",
 	})
-	wants(t, "balance", page.Texts("#balance tbody tr"), []string{"1 Jun 1,500", "2 Jun 1,500", "3 Jun 1,490"})
+	wants(t, "balance", page.Texts("#balance tbody tr"), []string{"1 Jun 1,500 0", "2 Jun 1,500 0", "3 Jun 1,490 1,000"})
 	if owed := page.Texts("[aria-labelledby=owed-title] .figure-value"); !slices.Equal(owed, []string{"1,490 points", "€ 29.80"}) {
 		t.Errorf("owed: %q", owed)
+	}
+	wants(t, "spent on", page.Texts(".spent-on tbody tr"), []string{"Dear € 0.20 for 10 points € 0.02"})
+	if got := page.Text("[aria-labelledby=owed-title]"); !strings.Contains(got, "your only active reward with a cost") || !strings.Contains(got, "1 active reward for points has no cost") {
+		t.Errorf("of the cost: %s", got)
+	}
+	if got := page.Text("[aria-labelledby=earned-title]"); !strings.Contains(got, "The months aren’t known") || !strings.Contains(got, "If you choose that points expire") {
+		t.Errorf("without a rule: %s", got)
 	}
 	if got := page.Links("[aria-labelledby=ending-title] a"); !slices.Equal(got, []string{"/admin/settings/programme"}) {
 		t.Errorf("where points don't expire, an owner is led to %v", got)
@@ -64,6 +83,7 @@ func TestPointsReport(t *testing.T) {
 	links := page.Links("#export-files a[download]")
 	wants(t, "files", links, []string{
 		"/admin/reports/points.csv?" + days + "&unit=points", "/admin/reports/points.xlsx?" + days + "&unit=points",
+		"/admin/reports/points/earned.csv?unit=points", "/admin/reports/points/earned.xlsx?unit=points",
 		"/admin/reports/points/last-days.csv?unit=points", "/admin/reports/points/last-days.xlsx?unit=points",
 	})
 	name, rows := owner.file(links[0])
@@ -78,15 +98,18 @@ func TestPointsReport(t *testing.T) {
 	cells, err := book.GetRows("Statement")
 	m.Check(err)
 	m.Check(book.Close())
-	if len(cells) != 4 || !slices.Equal(cells[3], append([]string{"2026-06-03"}, strings.Split("1500 0 0 0 0 0 -10 0 0 0 0 0 1490", " ")...)) {
+	cells[3][14] = strings.ReplaceAll(cells[3][14], " ", ".")
+	if len(cells) != 4 || !slices.Equal(cells[3], append([]string{"2026-06-03"}, strings.Split("1500 0 0 0 0 0 -10 0 0 0 0 0 1490 31.May.2026 1000", " ")...)) {
 		t.Errorf("workbook: %q", cells)
 	}
-	name, rows = owner.file(links[2])
+	_, rows = owner.file(links[2])
+	wants(t, "months of earning", columns(rows, "Earned in", "From", "To", "Outstanding"), []string{"Not known: no last day |  |  | 11489"})
+	name, rows = owner.file(links[4])
 	if name != "attachment; filename=points-by-last-day-2026-06-15.csv" {
 		t.Errorf("file: %s", name)
 	}
 	wants(t, "last days", columns(rows, "Last day in", "Redeemed", "Expired", "Open"), []string{"No last day | 10 | 0 | 11489"})
-	for _, path := range []string{"/admin/reports/points.xlsx?unit=coins", "/admin/reports/points/last-days.csv?unit=coins"} {
+	for _, path := range []string{"/admin/reports/points.xlsx?unit=coins", "/admin/reports/points.csv?compare=tomorrow", "/admin/reports/points/earned.csv?unit=coins", "/admin/reports/points/last-days.csv?unit=coins"} {
 		if a := owner.Ask(http.MethodGet, path); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {
 			t.Errorf("%s = %d", path, a.Code)
 		}
@@ -119,7 +142,7 @@ func TestAnotherBusinessesPointsAreNotReported(t *testing.T) {
 	if got := manager.Get("/admin/reports/points").Text("main"); strings.Contains(got, "7,654,321") {
 		t.Errorf("the page shows a neighbour's: %s", got)
 	}
-	for _, file := range []string{"points.csv", "points/last-days.csv"} {
+	for _, file := range []string{"points.csv", "points/earned.csv", "points/last-days.csv"} {
 		if got := manager.Get("/admin/reports/" + file).Body.String(); strings.Contains(got, "7654321") {
 			t.Errorf("%s has a neighbour's: %s", file, got)
 		}
@@ -143,12 +166,40 @@ func TestPointsThatEnd(t *testing.T) {
 	if len(ending) != 12 || ending[1] != "July 2026 90" {
 		t.Errorf("ending: %q", ending)
 	}
+	wants(t, "earned", page.Texts("#earned tbody tr"), []string{"May 2026 90", "June 2026 47"})
+	if words := page.Text("[aria-labelledby=earned-title] p"); !strings.HasSuffix(words, "The last day of points tells when they were earned.") {
+		t.Errorf("words: %s", words)
+	}
+	_, rows := m.signedIn(core.Manager).file("/admin/reports/points/earned.csv?unit=points")
+	wants(t, "file", columns(rows, "Earned in", "From", "To", "Outstanding"), []string{"May 2026 | 2026-05-01 | 2026-05-31 | 90", "June 2026 | 2026-06-01 | 2026-06-30 | 47"})
 	if words := page.Text("[aria-labelledby=outcome-title] p"); !strings.Contains(words, "Points issued today can be spent until 31 August 2026.") {
 		t.Errorf("words: %s", words)
 	}
-	if rows := page.Texts("[aria-labelledby=outcome-title] tbody tr"); rows[0] != "July 2026 100 10 10.0% 0 90 90.0%" {
-		t.Errorf("outcomes: %q", rows)
+	if shown := page.Texts("[aria-labelledby=outcome-title] tbody tr"); shown[0] != "July 2026 100 10 10.0% 0 90 90.0%" {
+		t.Errorf("outcomes: %q", shown)
 	}
+}
+
+// The cost of what is outstanding lies between two rewards, which the page names with what they cost for a point. Without any, it leads there.
+func TestRewardsThatPointsCost(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer("2026-06-01 09:00", "Anna", "Lindqvist")
+	m.sale("2026-06-01 12:00", anna, m.purchase, 1_000)
+	owner := m.signedIn(core.Owner)
+	owed := func(unit string) webtest.Page { return owner.Get("/admin/reports/points?from=2026-06-01&unit=" + unit) }
+	card := "[aria-labelledby=owed-title] "
+	wants(t, "without costs", owed("").Links(card+"p a"), []string{"/admin/rewards"})
+	cheap := m.AddReward(reward.New{Name: "Cheap", PointsCost: new(int64(300)), CostCents: new(int64(350))})
+	dear := m.AddReward(reward.New{Name: "Dear", PointsCost: new(int64(10)), CostCents: new(int64(20))})
+	page := owed("")
+	wants(t, "rewards", page.Texts(".spent-on tbody tr"), []string{"Cheapest Cheap € 3.50 for 300 points € 0.0117", "Dearest Dear € 0.20 for 10 points € 0.02"})
+	wants(t, "links", page.Links(".spent-on a"), []string{links.Reward(cheap), links.Reward(dear)})
+	if got := page.Text(card); !strings.Contains(got, "€ 11.67 – € 20.00 The lower amount is what they cost you if customers spend all of them on the active reward that is cheapest for you per point, the higher if on the dearest.") {
+		t.Errorf("the range: %s", got)
+	}
+	m.sale("2026-06-01 12:00", anna, m.coffee, 100)
+	wants(t, "without rewards for stamps", owed("stamps").Links(card+"p a"), []string{"/admin/rewards/new"})
 }
 
 // "Panel's Summary shows net spend when there were refunds": what was refunded and what expired is said only where there was any.

@@ -11,6 +11,9 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -75,9 +78,9 @@ func TestSummaryReport(t *testing.T) {
 	wants(t, "what the figures lead to", page.Links(".figure-strip a")[:3], []string{
 		"/admin/transactions?from=2026-06-01&status=completed&to=2026-06-03", "/admin/reports/customers" + days, "/admin/reports/hours" + days,
 	})
-	if got := figures(page.Text("figcaption")); got != "36.70 3 3,250 10" {
-		t.Errorf("the captions of the charts are of %s", got)
-	}
+	wants(t, "the charts and their captions", page.Texts("figcaption, .chart-measure"), []string{
+		"Spend per day", "1–3 Jun 2026, by day: € 36.70 in 3 sales", "Points per day", "1–3 Jun 2026, by day: 3,250 points issued, 10 redeemed",
+	})
 	if unit, decimals := page.Attr("#spend", "data-unit"), page.Attr("#spend", "data-decimals"); unit != "€" || decimals != "2" {
 		t.Errorf("the axis is in %q with %s decimals", unit, decimals)
 	}
@@ -85,7 +88,7 @@ func TestSummaryReport(t *testing.T) {
 		t.Errorf("fields: %s to %s", from, to)
 	}
 	wants(t, "the other reports", page.Links(".page-tabs a"), []string{
-		"/admin/reports" + days, "/admin/reports/customers" + days, "/admin/reports/locations" + days, "/admin/reports/staff" + days,
+		"/admin/reports" + days, "/admin/reports/visitors" + days, "/admin/reports/customers" + days, "/admin/reports/locations" + days, "/admin/reports/staff" + days,
 		"/admin/reports/hours" + days, "/admin/reports/rewards" + days, "/admin/reports/coupons" + days, "/admin/reports/earning" + days, "/admin/reports/points" + days,
 	})
 
@@ -308,54 +311,88 @@ func (m *market) sent(when string, c coupon.Coupon) (vouchers []core.ID) {
 	return vouchers
 }
 
-// couponRows are the names and figures of the coupon report.
-func couponRows(a webtest.Page) (rows []string) {
-	a.Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
-		row.Find(".to-sm").Remove() // the same figures for phones
-		cells := row.Find("td").Map(func(_ int, cell *goquery.Selection) string { return strings.TrimSpace(cell.Text()) })
-		rows = append(rows, strings.TrimSpace(strings.Join(cells, " ")))
+// rowsOf are the cells of a table, without those for phones.
+func rowsOf(a webtest.Page, table string) (rows []string) {
+	a.Find(table).Find("tbody tr, tfoot tr").Each(func(_ int, row *goquery.Selection) {
+		row.Find(".to-sm, .to-md, .visually-hidden").Remove()
+		cells := row.Find("th, td").Map(func(_ int, cell *goquery.Selection) string { return strings.Join(strings.Fields(cell.Text()), " ") })
+		rows = append(rows, strings.TrimRight(strings.Join(cells, " | "), " |"))
 	})
 	return rows
 }
 
-// "Coupon statistics" of all vouchers, or of those sent in a range of days.
+// checkout is a sale at the till with vouchers.
+func (m *market) checkout(when string, to core.ID, cents int64, vouchers ...core.ID) {
+	m.T.Helper()
+	_, err := core.Result(m.at(when).Walkins.Complete(m.T.Context(), m.By, "till", walkin.Sale{
+		CustomerID: to, Sold: &transaction.Sale{TransactionTypeID: m.purchase.ID, SpendAmountCents: cents}, Vouchers: vouchers,
+	}, nil, nil))
+	m.Check(err)
+}
+
+// What coupons brought and cost, beside sales without a voucher, and the vouchers sent, by status.
 func TestCouponReport(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
 	owner := m.signedIn(core.Owner)
-	if got := owner.Get("/admin/reports/coupons").Links(".empty a"); len(got) != 1 || got[0] != "/admin/coupons/new" {
+	if got := owner.Get("/admin/reports/coupons").Links(".empty a"); len(got) != 1 || got[0] != "/admin/coupons" {
 		t.Errorf("without coupons leads to %v", got)
 	}
-	for range 4 {
-		m.customer("2026-05-01 09:00", "Anna", "Lindqvist")
-	}
-	spring, summer := m.coupon("2026-05-01 10:00", "Spring <b>"), m.coupon("2026-06-01 10:00", "=Summer")
+	anna := m.customer("2026-05-01 09:00", "Anna", "Lindqvist")
+	m.customer("2026-05-01 09:00", "Bo", "Ek")
+	points := m.coupon("2026-05-01 10:00", "Points <b>")
+	off := m.at("2026-05-01 10:00").Coupon(coupon.New{Name: "=Off", BenefitType: string(coupon.Percent), BenefitValue: new(int64(10)), MaxPerCustomer: new(int64(9))})
 	m.coupon("2026-06-02 10:00", "Unsent")
-	m.sent("2026-05-31 23:00", spring)
-	m.sent("2026-06-01 12:00", spring)
-	m.RedeemVoucher(m.sent("2026-06-01 12:00", summer)[0])
-	all := owner.Get("/admin/reports/coupons")
-	wants(t, "all", couponRows(all), []string{"Unsent 0 0 0 0 –", "=Summer 4 1 3 0 25.0%", "Spring <b> 8 0 8 0 0.0%"})
-	wants(t, "where they lead", all.Links("tbody tr:nth-child(2) a"), []string{"/admin/coupons/" + summer.ID.String()})
-	wants(t, "which days", all.Texts(".report-quick [aria-current], .card-title"), []string{"All time", "All time"})
-	may := owner.Get("/admin/reports/coupons?from=2026-05-01&to=2026-05-31")
-	wants(t, "of May", couponRows(may), []string{"Spring <b> 4 0 4 0 0.0%"})
-	wants(t, "exports", append(all.Links("a[download]"), may.Links("a[download]")...), []string{
-		"/admin/reports/coupons.csv", "/admin/reports/coupons.csv?from=2026-05-01&to=2026-05-31",
+	hers := m.heldBy(anna, m.sent("2026-06-09 12:00", off))
+	m.sent("2026-06-09 12:00", points)
+	m.checkout("2026-06-10 12:00", anna, 2_000, hers, m.heldBy(anna, m.sent("2026-06-10 11:00", points)))
+	m.sale("2026-06-11 12:00", anna, m.purchase, 700)
+	m.sale("2026-06-12 12:00", anna, m.purchase, 300)
+	m.checkout("2026-06-03 12:00", anna, 1_000, m.heldBy(anna, m.sent("2026-06-02 12:00", off)))
+	const week = "?from=2026-06-08&to=2026-06-14"
+
+	page := owner.Get("/admin/reports/coupons" + week)
+	wants(t, "coupons", rowsOf(page, "[aria-labelledby=coupons-title]"), []string{
+		"Points <b> | € 18.00 | – | 1 | € 18.00 | 1 | € 0.00 | Not known", "=Off | € 18.00 | +100.0% | 1 | € 18.00 | 1 | € 2.00 | € 2.00",
+		"All coupons | € 18.00 | +100.0% | 1 | € 18.00 | 2 | € 2.00 | € 2.00 1 not known",
 	})
-	if got := owner.Get("/admin/reports/coupons?from=2026-04-01&to=2026-04-02").Links(".empty a"); len(got) != 1 || got[0] != "/admin/reports/coupons" {
-		t.Errorf("when nothing was sent leads to %v", got)
-	}
-	name, rows := owner.file("/admin/reports/coupons.csv")
-	if name != "attachment; filename=coupons-until-2026-06-15.csv" {
+	wants(t, "beside those without", rowsOf(page, "[aria-labelledby=return-title]"), []string{
+		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
+	})
+	wants(t, "sent", rowsOf(page, "[aria-labelledby=sent-title]"), []string{"Points <b> | 4 | 1 | 3 | 0 | 25.0%", "=Off | 2 | 1 | 1 | 0 | 50.0%", "All coupons | 6 | 2 | 4 | 0 | 33.3%"})
+	wants(t, "figures", page.Texts(".figure-strip .figure-value"), []string{"6", "33.3%", "2", "€ 18.00", "€ 2.00", "€ 2.00"})
+	wants(t, "a coupon leads to itself", page.Links("[aria-labelledby=coupons-title] tbody a"), []string{"/admin/coupons/" + points.ID.String(), "/admin/coupons/" + off.ID.String()})
+	wants(t, "steps", page.Texts("#coupon-spend tbody tr")[2:3], []string{"10 Jun € 18.00 € 9.00"})
+	files := page.Links(".page-header a[download]")
+	wants(t, "files", files, []string{
+		"/admin/reports/coupons.csv" + week, "/admin/reports/coupons.xlsx" + week, "/admin/reports/coupons/steps.csv" + week, "/admin/reports/coupons/steps.xlsx" + week,
+	})
+	name, rows := owner.file(files[0])
+	if name != "attachment; filename=coupons-2026-06-08-to-2026-06-14.csv" {
 		t.Errorf("file: %s", name)
 	}
-	wants(t, "lines", columns(rows, "Coupon", "Sent", "Pending", "Redeemed", "Expired", "Redemption rate"), []string{
-		"Unsent | 0 | 0 | 0 | 0 | 0", "'=Summer | 4 | 3 | 1 | 0 | 0.25", "Spring <b> | 8 | 8 | 0 | 0 | 0",
+	wants(t, "lines", columns(rows, "Coupon", "Vouchers sent", "Pending", "Redemption rate", "Sales", "Spend (EUR)", "Discount (EUR)", "Lowest cost (EUR)", "Vouchers without a known cost", "Earlier spend (EUR)"), []string{
+		"Points <b> | 4 | 3 | 0.25 | 1 | 18.00 | 0.00 | 0.00 | 1 | 0.00", "'=Off | 2 | 1 | 0.5 | 1 | 18.00 | 2.00 | 2.00 | 0 | 9.00",
+		"All coupons | 6 | 4 | 0.3333 | 1 | 18.00 | 2.00 | 2.00 | 1 | 9.00", "Sales without a voucher |  |  |  | 2 | 10.00 |  |  |  | 0.00",
 	})
-	if name, rows := owner.file("/admin/reports/coupons.csv?from=2026-05-01&to=2026-05-31"); name != "attachment; filename=coupons-2026-05-01-to-2026-05-31.csv" || len(rows) != 2 {
-		t.Errorf("of May: %s with %d lines", name, len(rows))
+	_, rows = owner.file(files[2])
+	wants(t, "lines over time", columns(rows, "From", "To", "Vouchers redeemed", "Spend with vouchers (EUR)", "Earlier spend with vouchers (EUR)")[2:3], []string{"2026-06-10 | 2026-06-10 | 2 | 18.00 | 9.00"})
+	if none := owner.Get("/admin/reports/coupons" + week + "&compare=none"); len(none.Texts(".figure-against")) != 0 {
+		t.Errorf("compared with nothing: %q", none.Texts(".figure-against"))
 	}
+	stranger := newMarket(t).signedIn(core.Owner)
+	if page := stranger.Get("/admin/reports/coupons" + week); page.Find(".empty").Length() != 1 || page.Find("table").Length() != 0 {
+		t.Errorf("a stranger sees %s", page.Text("main"))
+	}
+	if _, rows := stranger.file(files[0]); len(rows) != 3 {
+		t.Errorf("a stranger's file: %q", rows)
+	}
+}
+
+// heldBy returns the voucher of a customer.
+func (m *market) heldBy(customer core.ID, vouchers []core.ID) core.ID {
+	m.T.Helper()
+	return shoptest.Query[core.ID](m.Shop, "select id from loyalty.voucher where tenant_id = $1 and customer_id = $2 and id = any($3)", m.By.Tenant.ID, customer, vouchers)
 }
 
 // "Money in the tenant's currency": one without cents.

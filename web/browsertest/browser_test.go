@@ -30,6 +30,7 @@ func TestBrowser(t *testing.T) {
 		"NoScripts":  testNoScripts,
 		"Screenshot": testScreenshot,
 		"Overflow":   testOverflow,
+		"Shifts":     testShifts,
 		"Cookies":    func(t *testing.T, p *browsertest.Page) { testCookies(t, p, b.NewPage(t, base)) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +54,10 @@ var pages = map[string]string{
 	"/dot.svg":     `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`,
 	"/faults":      `<h1>Faults</h1><img alt="" src="/missing.png"><img alt="" src="https://elsewhere.example/a.png"><p style="color: red">red</p><script src="/faults.js"></script>`,
 	"/faults.js":   `console.error("a complaint of", 1, "script"); console.warn("no error"); missing.function();`,
+	"/late":        `<h1>Late</h1><div id="late"></div><p>below</p><script src="/late.js" defer></script>`,
+	"/kept":        `<h1>Kept</h1><div id="late" class="place"></div><p>below</p><script src="/late.js" defer></script>`,
+	"/kept.css":    `.place { height: 300px }`,
+	"/late.js":     `const it = document.getElementById("late"); it.textContent = "drawn"; it.style.height = "300px"; it.dataset.drawn = "1";`,
 	"/favicon.ico": ``,
 	"/covered":     `<h1>Covered</h1><button id="off" disabled>Off</button><button id="under">Under</button><p id="over" class="top">over all</p>`,
 	"/covered.css": `button { width: 90px; height: 30px } .top { position: fixed; inset: 0; margin: 0 }`,
@@ -82,10 +87,11 @@ func serve(t *testing.T) string {
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; connect-src 'self'; form-action 'self'")
+		style := ""
 		if pages[r.URL.Path+".css"] != "" {
-			content += `<link rel="stylesheet" href="` + r.URL.Path + `.css">`
+			style = `<link rel="stylesheet" href="` + r.URL.Path + `.css">` // in the head: nothing is painted before it has come
 		}
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><head><title>A page</title><link rel="icon" href="/dot.svg"></head><body><main>%s</main></body></html>`, content)
+		fmt.Fprintf(w, `<!doctype html><html lang="en"><head><title>A page</title><link rel="icon" href="/dot.svg">%s</head><body><main>%s</main></body></html>`, style, content)
 	}))
 	t.Cleanup(server.Close)
 	return strings.Replace(server.URL, "127.0.0.1", "shop.localhost", 1)
@@ -105,6 +111,18 @@ func testSteps(t *testing.T, p *browsertest.Page) {
 		t.Errorf("the dialog says %q", got)
 	}
 	p.Click("#close")
+}
+
+// A script that comes late may draw only where its place was kept.
+func testShifts(t *testing.T, p *browsertest.Page) {
+	p.HoldBack("*/late.js")
+	for path, want := range map[string]int{"/late": 1, "/kept": 0} {
+		p.Open(path)
+		p.WaitFor("[data-drawn]")
+		if got := p.LayoutShifts(); len(got) != want || want > 0 && !strings.Contains(got[0], "p from ") {
+			t.Errorf("%s moved: %q, want %d", path, got, want)
+		}
+	}
 }
 
 // rules returns the first line of each violation.

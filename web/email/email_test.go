@@ -87,7 +87,7 @@ func wantSameWords(t *testing.T, r mail.Rendered) {
 }
 
 // mark is what only the text has: the beginning of the signature, numbers of steps, and what separates names and values.
-var mark = regexp.MustCompile(`^-- |^\d+\. |: {2,}|:$| \(week before: |\)$`)
+var mark = regexp.MustCompile(`^-- |^\d+\. |: {2,}|:$| \(|,? ?\b(?:week before|September|December 2026): |\)$`)
 
 func parsed(t *testing.T, html string) *goquery.Document {
 	t.Helper()

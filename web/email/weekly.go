@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/notification"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/views/format"
 	views "example.com/loyalty/views/mail"
 )
@@ -12,34 +13,34 @@ import (
 // maxWeeklyItems is how many notifications the e-mail lists.
 const maxWeeklyItems = 10
 
-// Weekly tells an owner or a manager about last week, and what needs attention.
+// Weekly tells an owner or a manager about last week, and what needs attention; the first one of a month also about the
+// month before.
 func (m Mails) Weekly(to string, e notification.WeeklyEmail) mail.Email {
 	business, host, currency := line(e.Tenant.Name), m.names.Tenant(e.Tenant.Slug), e.Tenant.Currency
-	w, b, week := e.Week, e.Before, days(e.From, e.To)
+	w, week := e.Week, days(e.From, e.To)
 	unsubscribe := host + "/unsubscribe/weekly/" + e.Unsubscribe
-	figures := []views.Figure{
-		{Name: "Sales", Week: format.Number(w.TransactionsCount), Before: format.Number(b.TransactionsCount)},
-		{Name: "Spend", Week: format.Money(w.SpendTotalCents, currency), Before: format.Money(b.SpendTotalCents, currency)},
-	}
-	if w.RefundsCount > 0 || b.RefundsCount > 0 {
-		figures = append(figures, views.Figure{
-			Name: "Spend after refunds", Week: format.Money(w.NetSpendTotalCents, currency), Before: format.Money(b.NetSpendTotalCents, currency),
-		})
-	}
-	figures = append(figures,
-		views.Figure{Name: "Points issued", Week: format.Number(w.PointsAwarded), Before: format.Number(b.PointsAwarded)},
-		views.Figure{Name: "Points redeemed", Week: format.Number(w.PointsRedeemed), Before: format.Number(b.PointsRedeemed)},
-		views.Figure{Name: "New customers", Week: format.Number(w.NewCustomers), Before: format.Number(b.NewCustomers)},
-	)
 	blocks := []views.Block{
 		greeting(e.Person),
 		views.Paragraph("This was last week at " + business + "."),
-		views.Figures{Heading: "Last week", Days: week, WeekBefore: "week before", List: figures},
+		views.Figures{Heading: "Last week", Days: week, Before: "week before", List: figures(w, e.Before, currency)},
+	}
+	subject := business + ": your week " + week
+	if of := e.Month; of != nil {
+		before := of.First.AddDate(0, -1, 0)
+		name := before.Format("January")
+		if before.Year() != of.First.Year() {
+			name = before.Format("January 2006")
+		}
+		subject += " and " + of.First.Format("January")
+		blocks = append(blocks,
+			views.Heading(of.First.Format("January 2006")),
+			views.Figures{Heading: "Last month", Days: of.First.Format("January"), Before: name, List: figures(of.Figures, of.Before, currency)},
+		)
 	}
 	blocks = append(blocks, attention(e, host)...)
 	blocks = append(blocks, views.Button{Label: "Open dashboard", URL: host + "/admin"})
 	words := views.Email{
-		Subject: business + ": your week " + week,
+		Subject: subject,
 		Preview: format.Count(w.TransactionsCount, "sale", "sales") + ", " + format.Money(w.SpendTotalCents, currency) + " spent, " +
 			format.Count(w.NewCustomers, "new customer", "new customers"),
 		Brand:  business,
@@ -51,6 +52,27 @@ func (m Mails) Weekly(to string, e notification.WeeklyEmail) mail.Email {
 	}
 	return message{words: words, envelope: mail.Rendered{To: to, Unsubscribe: unsubscribe}}
 }
+
+// figures returns the figures of a week or a month, beside those of the one before.
+func figures(now, then report.Figures, currency string) (list []views.Figure) {
+	add := func(of format.Figure, name string, now, then int64, write func(int64) string) {
+		change := format.ChangeOf(of, now, then)
+		list = append(list, views.Figure{Name: name, Now: write(now), Before: write(then), Change: change.Words, Tone: tones[change.News]})
+	}
+	money := func(cents int64) string { return format.Money(cents, currency) }
+	add(format.SalesCount, "Sales", now.TransactionsCount, then.TransactionsCount, format.Number)
+	add(format.Spend, "Spend", now.SpendTotalCents, then.SpendTotalCents, money)
+	if now.RefundsCount > 0 || then.RefundsCount > 0 {
+		add(format.NetSpend, "Spend after refunds", now.NetSpendTotalCents, then.NetSpendTotalCents, money)
+	}
+	add(format.PointsIssued, "Points issued", now.PointsAwarded, then.PointsAwarded, format.Number)
+	add(format.PointsRedeemed, "Points redeemed", now.PointsRedeemed, then.PointsRedeemed, format.Number)
+	add(format.CustomersNew, "New customers", now.NewCustomers, then.NewCustomers, format.Number)
+	return list
+}
+
+// tones are the tones of changes.
+var tones = map[format.News]views.Tone{format.GoodNews: views.Good, format.BadNews: views.Bad}
 
 // attention returns what needs attention.
 func attention(e notification.WeeklyEmail, host string) (blocks []views.Block) {

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +54,16 @@ func newCounter(t *testing.T) counter {
 func (s counter) later(d time.Duration) counter {
 	s.T.Helper()
 	return counter{s.at(s.DB.Now().Add(d)), s.cashier, s.kind}
+}
+
+// standStill stops the clock of the pages, and returns the instant it shows: what they say of the time left then
+// doesn't depend on how long they take.
+func (s *shop) standStill() time.Time {
+	s.T.Helper()
+	instant := s.DB.Now()
+	s.config.Now = func() time.Time { return instant }
+	s.pages = portal.New(s.config)
+	return instant
 }
 
 // card is the path of a customer's card.
@@ -165,13 +177,20 @@ func TestCardOfStamps(t *testing.T) {
 func TestCodeOfACard(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
+	pages := s.standStill()
 	anna := s.anna()
 	path := s.card(anna)
 	shown := s.browser().Post(path+"/pin", nil, fragment, "true")
 	pin := shown.Find("[data-pin]")
 	state := pin.AttrOr("data-refresh", "")
-	if seconds := pin.AttrOr("data-seconds", ""); seconds != "90" || !strings.HasPrefix(pin.AttrOr("data-renew", ""), path+"/pin?after=") || pin.AttrOr("data-live", "") != state+"/events" {
-		t.Errorf("a PIN for %s s: %s", seconds, shown.Body)
+	began := shoptest.Query[time.Time](s.Shop, "select created_at from loyalty.pin where customer_id = $1", anna.ID)
+	ends := shoptest.Query[time.Time](s.Shop, "select expires_at from loyalty.pin where customer_id = $1", anna.ID)
+	if lives := ends.Sub(began); lives != 90*time.Second {
+		t.Errorf("a PIN lives %s", lives)
+	}
+	left := strconv.Itoa(int(math.Ceil(ends.Sub(pages).Seconds())))
+	if seconds := pin.AttrOr("data-seconds", ""); seconds != left || !strings.HasPrefix(pin.AttrOr("data-renew", ""), path+"/pin?after=") || pin.AttrOr("data-live", "") != state+"/events" {
+		t.Errorf("a PIN for %s s, want %s: %s", seconds, left, shown.Body)
 	}
 	if shown.Find("html > head").Children().Length() != 0 || shown.Find("#card[data-live-target]").Length() != 1 || shown.Find(".pin .qr").Length() != 1 {
 		t.Errorf("the fragment is no fragment, or has no QR code: %s", shown.Body)

@@ -132,7 +132,7 @@ func sendLists(v SendDetail, replaced bool) templ.Component {
 }
 
 func sendFacts(by format.Reader, s coupon.SendDetail) []ui.Pair {
-	facts := []ui.Pair{{Name: "Audience", Value: segmentNames[s.Segment]}}
+	facts := []ui.Pair{{Name: "Audience", Value: audience(s.Sending)}}
 	if s.EvaluatedAt != nil {
 		expires := "Never"
 		if s.ExpiresAt != nil {
@@ -794,9 +794,9 @@ func SendTable(by format.Reader, sends []coupon.SendDetail, current core.ID) tem
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(segmentNames[s.Segment])
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(audience(s.Sending))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/sends_lists.templ`, Line: 269, Col: 102}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/coupons/sends_lists.templ`, Line: 269, Col: 98}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {

@@ -13,16 +13,22 @@ import (
 // bars if there are any.
 type chart[T any] struct {
 	ui.Chart
+	measure    string // what is drawn, before its step: "Points per "
 	compared   bool
+	earlier    string // the days of the earlier period
 	line, bars func(T) ui.ChartValue
 }
 
-// withRows adds a row for each bucket up to today. A bucket that contains today is the last.
+// withRows adds a row for each bucket up to today. A bucket that contains today is the last. The summary begins with the
+// days and the step of the chart.
 func (c chart[T]) withRows(step report.Step, buckets []report.Bucket[T], today time.Time) ui.Chart {
 	if c.compared {
-		c.Series = slices.Insert(c.Series, 1, ui.Series{Name: "Previous period", Kind: ui.Earlier})
+		c.Series = slices.Insert(c.Series, 1, ui.Series{Name: c.Series[0].Name + ", " + c.earlier, Kind: ui.Earlier})
 	}
-	c.Label = stepLabel(step)
+	c.Label, c.Measure = stepLabel(step), c.measure+string(step)
+	if n := len(buckets); n > 0 {
+		c.Summary = format.Days(buckets[0].From, buckets[n-1].To) + ", by " + string(step) + ": " + c.Summary
+	}
 	for _, b := range buckets {
 		if b.From.After(today) {
 			break
@@ -81,9 +87,9 @@ func axisLabel(step report.Step, from time.Time, withYear bool) string {
 	return from.Format("2 Jan")
 }
 
-// soFar marks the summary of a range that ends today, since the last day is still incomplete.
+// soFar marks the summary of a range that isn't over, since today is still incomplete.
 func soFar(summary string, to, today time.Time) string {
-	if to.Equal(today) {
+	if !to.Before(today) {
 		return summary + ", today so far"
 	}
 	return summary
@@ -93,6 +99,7 @@ func soFar(summary string, to, today time.Time) string {
 func pointsChart[T any](flow func(T) report.PointsFlow) chart[T] {
 	number := func(n int64) ui.ChartValue { return ui.ChartValue{Number: n, Text: format.Number(n)} }
 	return chart[T]{
+		measure: "Points per ",
 		Chart: ui.Chart{
 			ID: "points", Title: "Points issued and redeemed", Series: []ui.Series{{Name: "Issued", Kind: ui.Line}, {Name: "Redeemed", Kind: ui.Bars}},
 		},
@@ -108,15 +115,25 @@ func pointsSummary(issued, redeemed int64) string {
 func (v Dashboard) pointsChart() ui.Chart {
 	o, today := v.Overview, v.Today()
 	c := pointsChart(func(f report.PointsFlow) report.PointsFlow { return f })
-	c.compared, c.Summary = true, soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
+	c.compared, c.earlier = true, shortDays(o.Against, o.To.Year())
+	c.Summary = soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
 	return c.withRows(o.Step, o.Buckets, today)
+}
+
+// earlier are the days that a report is compared with. "": none.
+func (v Report) earlier(to time.Time, against *report.Period) string {
+	if against == nil {
+		return ""
+	}
+	return shortDays(*against, to.Year())
 }
 
 func (v Report) pointsChart(r report.Comparison) ui.Chart {
 	c := pointsChart(func(f report.Figures) report.PointsFlow {
 		return report.PointsFlow{Awarded: f.PointsAwarded, Redeemed: f.PointsRedeemed}
 	})
-	c.compared, c.Summary = r.Against != nil, pointsSummary(r.Current.PointsAwarded, r.Current.PointsRedeemed)
+	c.compared, c.earlier = r.Against != nil, v.earlier(r.To, r.Against)
+	c.Summary = pointsSummary(r.Current.PointsAwarded, r.Current.PointsRedeemed)
 	if v.Place != nil { // redemptions aren't recorded by location
 		c.Title, c.Summary = "Points issued", format.Count(r.Current.PointsAwarded, "point", "points")+" issued"
 		c.Series, c.bars = c.Series[:1], nil
@@ -127,12 +144,13 @@ func (v Report) pointsChart(r report.Comparison) ui.Chart {
 
 func (v Report) spendChart(r report.Comparison) ui.Chart {
 	c := chart[report.Figures]{
+		measure: "Spend per ",
 		Chart: ui.Chart{
 			ID: "spend", Title: "Tracked spend", Series: []ui.Series{{Name: "Spend", Kind: ui.Line}},
 			Summary: soFar(v.Money(r.Current.SpendTotalCents)+" in "+format.Count(r.Current.TransactionsCount, "sale", "sales"), r.To, v.Today()),
 			Unit:    v.Symbol(), Decimals: format.Decimals(v.By.Tenant.Currency),
 		},
-		compared: r.Against != nil,
+		compared: r.Against != nil, earlier: v.earlier(r.To, r.Against),
 		line: func(f report.Figures) ui.ChartValue {
 			return ui.ChartValue{Number: f.SpendTotalCents, Text: v.Money(f.SpendTotalCents)}
 		},

@@ -596,7 +596,7 @@ func ruleCells(v Report, e report.Earning, u report.UnitEarning, r report.RuleEa
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = changeCell(e.Against, r.Awarded, r.PreviousAwarded).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = changeCell(format.PointsIssued, e.Against, r.Awarded, r.PreviousAwarded).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -771,7 +771,7 @@ func promotionHoursCard(v Report, e report.Earning) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					now, then := r.change()
-					templ_7745c5c3_Err = changeCell(&e.Period, now, then).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = changeCell(format.SalesCount, &e.Period, now, then).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -858,9 +858,9 @@ func levelsCard(v Report, e report.Earning) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var42 string
-			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(v.Clock(v.Now))
+			templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(v.Clock(e.LevelsAt))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/earning.templ`, Line: 183, Col: 38}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/earning.templ`, Line: 183, Col: 43}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 			if templ_7745c5c3_Err != nil {
@@ -892,7 +892,7 @@ func levelsCard(v Report, e report.Earning) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<thead><tr><th scope=\"col\">Level</th><th scope=\"col\" class=\"text-end\">Customers</th><th scope=\"col\" class=\"share-column from-sm\">Share</th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "<thead><tr><th scope=\"col\">Level</th><th scope=\"col\" class=\"text-end\">Customers</th><th scope=\"col\" class=\"share-column from-sm\">Share of customers</th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

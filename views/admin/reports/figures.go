@@ -12,29 +12,20 @@ import (
 )
 
 // comparedFigure is a key figure with what it was in the earlier period.
-func comparedFigure(label, path string, now, then int64, format func(int64) string) ui.Figure {
-	f := ui.Figure{Label: label, Path: path, Value: format(now), Against: "No earlier data"}
-	if f.Change, f.Trend = relativeChange(now, then); f.Change != "" {
-		f.Against = "was " + format(then)
+func comparedFigure(of format.Figure, path string, now, then int64, write func(int64) string) ui.Figure {
+	change := format.ChangeOf(of, now, then)
+	f := ui.Figure{
+		Label: string(of), Path: path, Value: write(now),
+		Change: change.Words, Trend: string(change.Trend), Tone: tones[change.News], Against: "No earlier data",
+	}
+	if f.Change != "" {
+		f.Against = "was " + write(then)
 	}
 	return f
 }
 
-// relativeChange is "+12.5%" or, from a tenfold increase, "12×", because larger percentages are hard to
-// read. It is "" if there is nothing to compare with.
-func relativeChange(now, then int64) (string, ui.Trend) {
-	switch {
-	case then <= 0:
-		return "", ui.Level
-	case format.Percent(max(now, then)-min(now, then), then) == format.Percent(0, then):
-		return "0%", ui.Level
-	case now/10 >= then:
-		return format.Number(now/then) + "×", ui.Up
-	case now > then:
-		return "+" + format.Percent(now-then, then), ui.Up
-	}
-	return "−" + format.Percent(then-now, then), ui.Down
-}
+// tones are the colours of changes.
+var tones = map[format.News]ui.Tone{format.GoodNews: ui.Good, format.BadNews: ui.Bad, format.NoNews: ui.Neutral}
 
 // average is 0 if nothing was sold.
 func average(f report.Figures) int64 {
@@ -48,12 +39,16 @@ func average(f report.Figures) int64 {
 func (v Dashboard) figures() []ui.Figure {
 	now, then, days := v.Overview.Current, v.Overview.Previous, v.Overview.Period
 	rankedBy := func(m report.Measure) string { return onDays(links.TopReport, days, url.Values{"by": {string(m)}}) }
-	return []ui.Figure{
-		comparedFigure("Active customers", rankedBy(report.Visits), now.ActiveCustomers, then.ActiveCustomers, format.Number),
-		comparedFigure("Points issued", rankedBy(report.Points), now.PointsAwarded, then.PointsAwarded, format.Number),
-		comparedFigure("Redemptions", onDays(links.RewardReport, days, nil), now.RedemptionsCount, then.RedemptionsCount, format.Number),
-		comparedFigure("Tracked spend", onDays(links.Reports, days, nil), now.SpendTotalCents, then.SpendTotalCents, v.Money),
+	figures := []ui.Figure{
+		comparedFigure(format.ActiveCustomers, rankedBy(report.Visits), now.ActiveCustomers, then.ActiveCustomers, format.Number),
+		comparedFigure(format.PointsIssued, rankedBy(report.Points), now.PointsAwarded, then.PointsAwarded, format.Number),
+		comparedFigure(format.Redemptions, onDays(links.RewardReport, days, nil), now.RedemptionsCount, then.RedemptionsCount, format.Number),
+		comparedFigure(format.Spend, onDays(links.Reports, days, nil), now.SpendTotalCents, then.SpendTotalCents, v.Money),
 	}
+	for i := range figures {
+		figures[i].AgainstDays = shortDays(v.Overview.Against, days.To.Year())
+	}
+	return figures
 }
 
 // figures are the figures of a summary, each with a link to what it counts.
@@ -72,42 +67,41 @@ func (v Report) figures(r report.Comparison) (figures []ui.Figure) {
 		}
 		return onDays(path, r.Period, filters)
 	}
-	add := func(label, path string, now, then int64, format func(int64) string) *ui.Figure {
-		f := comparedFigure(label, path, now, then, format)
+	add := func(of format.Figure, path string, now, then int64, write func(int64) string) {
+		f := comparedFigure(of, path, now, then, write)
 		if r.Against == nil {
 			f.Change, f.Against = "", ""
 		}
 		figures = append(figures, f)
-		return &figures[len(figures)-1]
 	}
 	now, then, everywhere := r.Current, r.Previous, v.Place == nil
 	sales, voided := to(links.Transactions, "status", "completed"), to(links.Transactions, "status", "voided")
 
-	add("Sales", sales, now.TransactionsCount, then.TransactionsCount, format.Number)
-	add("Tracked spend", to(links.TopReport), now.SpendTotalCents, then.SpendTotalCents, v.Money)
+	add(format.SalesCount, sales, now.TransactionsCount, then.TransactionsCount, format.Number)
+	add(format.Spend, to(links.TopReport), now.SpendTotalCents, then.SpendTotalCents, v.Money)
 	if now.RefundsCount > 0 || then.RefundsCount > 0 {
-		add("Spend after refunds", "", now.NetSpendTotalCents, then.NetSpendTotalCents, v.Money)
+		add(format.NetSpend, "", now.NetSpendTotalCents, then.NetSpendTotalCents, v.Money)
 	}
-	add("Average sale", to(links.HourReport), average(now.Figures), average(then.Figures), v.Money)
-	add("Points issued", to(links.TopReport, "by", string(report.Points)), now.PointsAwarded, then.PointsAwarded, format.Number)
+	add(format.AverageSale, to(links.HourReport), average(now.Figures), average(then.Figures), v.Money)
+	add(format.PointsIssued, to(links.TopReport, "by", string(report.Points)), now.PointsAwarded, then.PointsAwarded, format.Number)
 	if everywhere {
-		add("Points redeemed", to(links.RewardReport), now.PointsRedeemed, then.PointsRedeemed, format.Number)
-		add("New customers", joinedBetween(r.Period), now.NewCustomers, then.NewCustomers, format.Number)
+		add(format.PointsRedeemed, to(links.RewardReport), now.PointsRedeemed, then.PointsRedeemed, format.Number)
+		add(format.CustomersNew, joinedBetween(r.Period), now.NewCustomers, then.NewCustomers, format.Number)
 	}
-	add("Active customers", to(links.TopReport, "by", string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, format.Number)
+	add(format.ActiveCustomers, to(links.TopReport, "by", string(report.Visits)), now.ActiveCustomers, then.ActiveCustomers, format.Number)
 	if everywhere {
-		add("Redemptions", to(links.RewardReport), now.RedemptionsCount, then.RedemptionsCount, format.Number)
-		add("Vouchers redeemed", to(links.CouponReport), now.VouchersRedeemed, then.VouchersRedeemed, format.Number)
+		add(format.Redemptions, to(links.RewardReport), now.RedemptionsCount, then.RedemptionsCount, format.Number)
+		add(format.VouchersRedeemed, to(links.CouponReport), now.VouchersRedeemed, then.VouchersRedeemed, format.Number)
 	}
-	add("Stamps issued", sales, now.StampsAwarded, then.StampsAwarded, format.Number)
-	add("Voided sales", voided, now.VoidedCount, then.VoidedCount, format.Number).Plain = true
-	add("Points reversed", voided, now.PointsReversed, then.PointsReversed, format.Number).Plain = true
+	add(format.StampsIssued, sales, now.StampsAwarded, then.StampsAwarded, format.Number)
+	add(format.VoidedSales, voided, now.VoidedCount, then.VoidedCount, format.Number)
+	add(format.PointsReversed, voided, now.PointsReversed, then.PointsReversed, format.Number)
 	if now.RefundsCount > 0 || then.RefundsCount > 0 {
-		add("Refunds", "", now.RefundsCount, then.RefundsCount, format.Number).Plain = true
-		add("Points refunded", "", now.PointsRefunded, then.PointsRefunded, format.Number).Plain = true
+		add(format.Refunds, "", now.RefundsCount, then.RefundsCount, format.Number)
+		add(format.PointsRefunded, "", now.PointsRefunded, then.PointsRefunded, format.Number)
 	}
 	if everywhere && (now.PointsExpired > 0 || then.PointsExpired > 0) {
-		add("Points expired", onDays(links.PointsReport, r.Period, nil), now.PointsExpired, then.PointsExpired, format.Number).Plain = true
+		add(format.PointsExpired, onDays(links.PointsReport, r.Period, nil), now.PointsExpired, then.PointsExpired, format.Number)
 	}
 	return figures
 }

@@ -1,37 +1,47 @@
 package reports
 
 import (
+	"math"
 	"strconv"
 
 	"example.com/loyalty/core/report"
+	"example.com/loyalty/views/format"
 )
 
 const allWeekdays = 7
 
-// hourTable arranges sales by hour and weekday. It begins with the first hour that has any and ends with the last.
+// bySpend is the value of the filter that has hours show the spend instead of the number of sales.
+const bySpend = string(report.Spend)
+
+// hourTable arranges the sales, or the spend, by hour and weekday. It begins with the first hour that has sales and ends with the last.
 type hourTable struct {
+	bySpend     bool
+	currency    string
 	first, last int
-	sales       [24][allWeekdays + 1]int64
-	weekdays    [allWeekdays + 1]int64 // sales of all hours
+	figures     [24][allWeekdays + 1]int64
+	weekdays    [allWeekdays + 1]int64 // of all hours
 	days        [allWeekdays + 1]int64
 	most        int64 // of an hour of a weekday
 }
 
-func hourTableOf(h report.Hours) hourTable {
-	t := hourTable{first: 24, last: -1, most: 1}
+func (v Report) hourTable(h report.Hours) hourTable {
+	t := hourTable{bySpend: v.Form.Value("by") == bySpend, currency: v.By.Tenant.Currency, first: 24, last: -1, most: 1}
 	for _, cell := range h.Cells {
-		weekday := int64(allWeekdays)
+		weekday, figure := int64(allWeekdays), cell.TransactionsCount
 		if cell.Weekday != nil {
 			weekday = *cell.Weekday
 		}
+		if t.bySpend {
+			figure = cell.SpendTotalCents
+		}
 		if cell.Hour == nil {
-			t.weekdays[weekday] = cell.TransactionsCount
+			t.weekdays[weekday] = figure
 			continue
 		}
-		t.sales[*cell.Hour][weekday] = cell.TransactionsCount
+		t.figures[*cell.Hour][weekday] = figure
 		t.first, t.last = min(t.first, int(*cell.Hour)), max(t.last, int(*cell.Hour))
 		if weekday != allWeekdays {
-			t.most = max(t.most, cell.TransactionsCount)
+			t.most = max(t.most, figure)
 		}
 	}
 	for weekday, n := range h.Days {
@@ -41,19 +51,42 @@ func hourTableOf(h report.Hours) hourTable {
 	return t
 }
 
-// heat is the shade of an hour of a weekday: 0 for no sales, then 1 to 5 in equal steps up to the highest number.
+// title is what the table shows.
+func (t hourTable) title() string {
+	if t.bySpend {
+		return "Spend (" + t.currency + ")"
+	}
+	return "Sales"
+}
+
+// write writes a figure. The heading has the currency.
+func (t hourTable) write(figure int64) string {
+	if t.bySpend {
+		return format.Decimal(figure, t.currency)
+	}
+	return format.Number(figure)
+}
+
+// heat is the shade of an hour of a weekday: 0 for nothing, then 1 to 5 in equal steps up to the highest figure.
 func (t hourTable) heat(hour, weekday int) string {
-	n := t.sales[hour][weekday]
+	n, most := t.figures[hour][weekday], t.most
 	if n == 0 {
 		return "heat-0"
 	}
-	return "heat-" + strconv.FormatInt(1+(n*5-1)/t.most, 10)
+	if most > math.MaxInt64/5 {
+		n, most = n/5, most/5
+	}
+	return "heat-" + strconv.FormatInt(1+(max(n, 1)*5-1)/most, 10)
 }
 
-// average is the sales of a day of a weekday with one decimal, or "–" without days.
+// average is the figure of a day of a weekday, or "–" without days: sales with one decimal, spend to the cent.
 func (t hourTable) average(weekday int) string {
-	if t.days[weekday] == 0 {
+	days := t.days[weekday]
+	switch {
+	case days == 0:
 		return "–"
+	case t.bySpend:
+		return t.write(t.weekdays[weekday]/days + (t.weekdays[weekday]%days*2)/days)
 	}
-	return strconv.FormatFloat(float64(t.weekdays[weekday])/float64(t.days[weekday]), 'f', 1, 64)
+	return strconv.FormatFloat(float64(t.weekdays[weekday])/float64(days), 'f', 1, 64)
 }

@@ -23,16 +23,17 @@ type Tab struct {
 // The reports. Redemptions, vouchers, coupons and balances aren't recorded by location.
 var (
 	Summary      = Tab{Label: "Summary", Path: links.Reports, ByPlace: true, Compared: true}
+	Visitors     = Tab{Label: "Customers", Path: links.VisitorReport, ByPlace: true, Compared: true}
 	TopCustomers = Tab{Label: "Top customers", Path: links.TopReport, ByPlace: true}
 	Locations    = Tab{Label: "Locations", Path: links.LocationReport, Compared: true}
 	Staff        = Tab{Label: "Staff", Path: links.StaffReport, ByPlace: true, Compared: true}
 	Hours        = Tab{Label: "Hours", Path: links.HourReport, ByPlace: true}
 	Rewards      = Tab{Label: "Rewards", Path: links.RewardReport, Compared: true}
-	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport}
+	Coupons      = Tab{Label: "Coupons", Path: links.CouponReport, Compared: true}
 	Earning      = Tab{Label: "Promotions and levels", Path: links.EarningReport, ByPlace: true, Compared: true}
-	Points       = Tab{Label: "Points", Path: links.PointsReport}
+	Points       = Tab{Label: "Points", Path: links.PointsReport, Compared: true}
 
-	tabs = []Tab{Summary, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Earning, Points}
+	tabs = []Tab{Summary, Visitors, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Earning, Points}
 )
 
 // file is the path of the report as a file.
@@ -62,20 +63,17 @@ type Report struct {
 	Query  url.Values
 	Places []location.Location
 	Place  *int64         // the chosen location; nil: all
-	Days   *report.Period // nil: all time, or none since the filters were refused
+	Days   *report.Period // nil: the filters were refused
 }
 
 func (v Report) refused() bool { return !v.Form.Problem().None() }
 
 // days are the chosen days in words.
 func (v Report) days() string {
-	switch {
-	case v.Days != nil:
-		return format.Days(v.Days.From, v.Days.To)
-	case v.refused():
+	if v.Days == nil {
 		return "Choose dates"
 	}
-	return "All time"
+	return format.Days(v.Days.From, v.Days.To)
 }
 
 // isOf reports whether the report is of these days.
@@ -85,15 +83,17 @@ func (v Report) isOf(days report.Period) bool {
 
 // file is the address of the report as a file.
 func (v Report) file() string {
-	if v.Days == nil {
-		return v.Tab.file()
-	}
 	return onDays(v.Tab.file(), *v.Days, v.Query)
 }
 
-// otherFilters are the names of the filters besides the days.
-func (v Report) otherFilters() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(v.Query)), func(name string) bool { return name == "from" || name == "to" })
+// kept are the filters besides the days.
+func (v Report) kept() (filters []ui.Pair) {
+	for _, name := range slices.Sorted(maps.Keys(v.Query)) {
+		if name != "from" && name != "to" {
+			filters = append(filters, ui.Pair{Name: name, Value: v.Query.Get(name)})
+		}
+	}
+	return filters
 }
 
 // with is the address of the report with another value of a filter; "" is its default.

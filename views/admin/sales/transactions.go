@@ -19,6 +19,7 @@ type TransactionList struct {
 	Filter     ui.Form
 	Filtered   bool
 	OfCustomer bool // the sales of one customer
+	OfRecorder bool // the sales that one person or token recorded
 	Found      transaction.Found
 	Sort       core.Sort
 	Date       ui.Heading

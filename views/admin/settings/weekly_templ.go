@@ -63,7 +63,7 @@ func WeeklyCard(on bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div></div><div class=\"card-body\"><p class=\"mb-0\">Last week's figures and what needs attention, on Mondays at 08:00.</p></div><div class=\"card-footer text-end\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div></div><div class=\"card-body\"><p class=\"mb-0\">Last week's figures and what needs attention, on Mondays at 08:00. The first one of a month also has the figures of the month before.</p></div><div class=\"card-footer text-end\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin/coupons"
 	"example.com/loyalty/views/format"
@@ -47,10 +48,11 @@ const (
 	whenField, dateField, timeField = "when", "send_date", "send_time"
 	later                           = "later"
 	seenField                       = "seen"
+	audienceField                   = "audience" // of a report, from which the form was opened
 )
 
-// blankSend is the form of a new send.
-func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *forms.Form {
+// blankSend is the form of a new send, perhaps to an audience of a report.
+func blankSend(c coupon.WithCounts, to daily.Audience, now time.Time, zone *time.Location) *forms.Form {
 	when, at := "now", now.In(zone).AddDate(0, 0, 1)
 	at = atNine(at)
 	if c.State == coupon.StateUpcoming {
@@ -62,8 +64,12 @@ func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *forms.F
 			}
 		}
 	}
+	segment := string(coupon.All)
+	if to.Known() {
+		segment = string(to)
+	}
 	return forms.Blank(map[string]string{
-		"segment": string(coupon.All), whenField: when, dateField: at.Format(time.DateOnly), timeField: at.Format("15:04"),
+		"segment": segment, audienceField: segment, whenField: when, dateField: at.Format(time.DateOnly), timeField: at.Format("15:04"),
 		"subject": c.Name, "message": core.OrZero(c.Description), "top": "10",
 	})
 }
@@ -79,7 +85,10 @@ func sendOf(form *forms.Form, zone *time.Location) coupon.Send {
 	s := coupon.Send{
 		Segment: coupon.Segment(form.Value("segment")), Subject: form.Text("subject"), Message: form.Text("message"), FormKey: form.Value(page.FormKey),
 	}
-	if s.Segment == coupon.Manual {
+	switch to := daily.Audience(s.Segment); {
+	case to.Known():
+		s.Segment, s.Audience = coupon.Manual, to
+	case s.Segment == coupon.Manual:
 		s.Customers = splitULIDs(form.Value(customersField))
 	}
 	if form.Value(whenField) == later {
@@ -110,7 +119,7 @@ func (h *Handlers) newSend(c echo.Context) error {
 		return h.unsendable(c, found)
 	}
 	by := page.Actor(c)
-	v, err := h.sendForm(c, found, blankSend(found, h.Now(), by.Tenant.TimeZone), choosing{})
+	v, err := h.sendForm(c, found, blankSend(found, daily.Audience(c.QueryParam(audienceField)), h.Now(), by.Tenant.TimeZone), choosing{})
 	if err != nil {
 		return err
 	}

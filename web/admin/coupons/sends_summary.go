@@ -78,14 +78,14 @@ func (h *Handlers) sendSummary(c echo.Context, of coupon.WithCounts, form *forms
 	send := sendOf(&forms.Form{Values: form.Values}, by.Tenant.TimeZone)
 	v := h.pendingSummary(c, of, form)
 	v.Later, v.Seen = form.Value(whenField) == later, audienceKey(send)
-	if send.Segment == coupon.Manual && len(send.Customers) == 0 {
+	if send.Segment == coupon.Manual && send.Audience == "" && len(send.Customers) == 0 {
 		v.State = views.SummaryEmpty
 		return v, nil
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), countingTime)
 	defer cancel()
 	// As of now, like the audiences, also for a scheduled send.
-	counted, err := h.Coupons.Preview(ctx, by, of.ID, coupon.Send{Segment: send.Segment, Customers: send.Customers})
+	counted, err := h.Coupons.Preview(ctx, by, of.ID, coupon.Send{Segment: send.Segment, Customers: send.Customers, Audience: send.Audience})
 	switch err = sendRefusal(err, of, by.Tenant.TimeZone); {
 	case core.IsKind(err, core.KindNotFound):
 		return v, err
@@ -112,7 +112,10 @@ func firstMessage(err error) string {
 
 // audienceKey names the audience that a summary counted. A confirmed send must have the same one.
 func audienceKey(s coupon.Send) string {
-	if s.Segment == coupon.Manual {
+	switch {
+	case s.Audience != "":
+		return string(s.Audience)
+	case s.Segment == coupon.Manual:
 		return string(s.Segment) + " " + strconv.Itoa(len(s.Customers))
 	}
 	return string(s.Segment)

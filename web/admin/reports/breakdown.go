@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"strings"
+
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -9,6 +11,7 @@ import (
 	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 )
 
 // locationReport shows the sales of each location.
@@ -21,30 +24,63 @@ func (h *Handlers) locationReport(c echo.Context) error {
 	return h.show(c, q, &r.Period, err, func(v views.Report) templ.Component { return views.LocationsPage(v, r) })
 }
 
-func (h *Handlers) locationCSV(c echo.Context) error {
+// locationFile has a row for each location.
+func (h *Handlers) locationFile(c echo.Context) (panel.ExportFile, error) {
 	q, err := h.query(c, views.Locations)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	r, err := h.Reports.Locations(c.Request().Context(), page.Actor(c), q.Selection)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	currency := page.Actor(c).Tenant.Currency
-	header := comparedHeader(r.Against, []string{"Location", "Sales", "Spend (" + currency + ")", "Points issued", "Stamps issued"}, "Earlier spend ("+currency+")")
-	return h.CSV(c, fileName("locations", r.Period), header, func(row func(...any) error) error {
-		for _, l := range r.Rows {
-			name := "No location"
-			if l.ID != nil {
-				name = core.OrZero(l.Name)
+	columns := breakdownColumns(r.Against, currency, "Location", "Sales", "Spend ("+currency+")", "Points issued", "Stamps issued", "Voided sales", "Void rate")
+	return panel.ExportFile{
+		Name: strings.TrimSuffix(fileName("locations", r.Period), ".csv"), Sheet: "Locations", Columns: columns,
+		Write: func(row panel.RowWriter) error {
+			for _, l := range r.Rows {
+				name := "No location"
+				if l.ID != nil {
+					name = core.OrZero(l.Name)
+				}
+				now, then := l.VoidRates()
+				cells := []any{name, l.TransactionsCount, format.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded, l.VoidedCount, rateCell(now)}
+				if err := row(breakdownCells(r.Against, currency, cells, l.PreviousSpendCents, then)...); err != nil {
+					return err
+				}
 			}
-			cells := []any{name, l.TransactionsCount, format.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded}
-			if err := row(comparedCells(r.Against, cells, format.Amount(l.PreviousSpendCents, currency))...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		},
+	}, nil
+}
+
+// breakdownColumns are the columns of a breakdown as a file, with those of the earlier period if there is one.
+func breakdownColumns(against *report.Period, currency, first string, figures ...string) []page.Column {
+	columns := []page.Column{{Heading: first, Width: 30}}
+	if against != nil {
+		figures = append(figures, "Earlier spend ("+currency+")", "Earlier sales", "Earlier voided sales", "Earlier void rate", "Compared with")
+	}
+	for _, f := range figures {
+		columns = append(columns, page.Column{Heading: f})
+	}
+	return columns
+}
+
+// breakdownCells are the cells of a row below breakdownColumns.
+func breakdownCells(against *report.Period, currency string, cells []any, spend int64, then report.VoidRate) []any {
+	if against == nil {
+		return cells
+	}
+	return append(cells, format.Amount(spend, currency), then.Recorded-then.Voided, then.Voided, rateCell(then), format.Period(against.From, against.To))
+}
+
+// rateCell is empty for few sales.
+func rateCell(r report.VoidRate) string {
+	if !r.Known() {
+		return ""
+	}
+	return format.Percent(r.Voided, r.Recorded)
 }
 
 // staffReport shows what each person and token recorded.
@@ -57,65 +93,40 @@ func (h *Handlers) staffReport(c echo.Context) error {
 	return h.show(c, q, &r.Period, err, func(v views.Report) templ.Component { return views.StaffPage(v, r) })
 }
 
-func (h *Handlers) staffCSV(c echo.Context) error {
+// staffFile has a row for each person and token.
+func (h *Handlers) staffFile(c echo.Context) (panel.ExportFile, error) {
 	q, err := h.query(c, views.Staff)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
-	r, err := h.Reports.Staff(c.Request().Context(), page.Actor(c), q.Selection)
+	by := page.Actor(c)
+	r, err := h.Reports.Staff(c.Request().Context(), by, q.Selection)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
-	header := []string{"Recorded by", "Kind", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued"}
-	if q.Location == nil {
-		header = append(header, "Redemptions")
+	currency, redemptions := by.Tenant.Currency, q.Location == nil
+	figures := []string{"Kind", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued"}
+	if redemptions {
+		figures = append(figures, "Redemptions")
 	}
-	figures := len(header)
-	header = comparedHeader(r.Against, header, "Earlier spend ("+currency+")")
-	return h.CSV(c, fileName("staff", r.Period), header, func(row func(...any) error) error {
-		for _, p := range r.Rows {
-			cells := []any{
-				page.Actor(c).NameOf(p.ActorKind, p.Name), string(p.ActorKind), p.TransactionsCount, p.VoidedCount, format.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
-				p.RedemptionsCount,
-			}[:figures]
-			if err := row(comparedCells(r.Against, cells, format.Amount(p.PreviousSpendCents, currency))...); err != nil {
-				return err
+	return panel.ExportFile{
+		Name: strings.TrimSuffix(fileName("staff", r.Period), ".csv"), Sheet: "Staff", Columns: breakdownColumns(r.Against, currency, "Recorded by", append(figures, "Void rate")...),
+		Write: func(row panel.RowWriter) error {
+			for _, p := range r.Rows {
+				now, then := p.VoidRates()
+				cells := []any{
+					by.NameOf(p.ActorKind, p.Name), string(p.ActorKind), p.TransactionsCount, p.VoidedCount, format.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
+				}
+				if redemptions {
+					cells = append(cells, p.RedemptionsCount)
+				}
+				if err := row(breakdownCells(r.Against, currency, append(cells, rateCell(now)), p.PreviousSpendCents, then)...); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
-}
-
-// rewardReport shows the redemptions of each reward.
-func (h *Handlers) rewardReport(c echo.Context) error {
-	q, err := h.query(c, views.Rewards)
-	if err != nil {
-		return err
-	}
-	r, err := h.Reports.Rewards(c.Request().Context(), page.Actor(c), q.Selection)
-	return h.show(c, q, &r.Period, err, func(v views.Report) templ.Component { return views.RewardsPage(v, r) })
-}
-
-func (h *Handlers) rewardCSV(c echo.Context) error {
-	q, err := h.query(c, views.Rewards)
-	if err != nil {
-		return err
-	}
-	r, err := h.Reports.Rewards(c.Request().Context(), page.Actor(c), q.Selection)
-	if err != nil {
-		return err
-	}
-	header := comparedHeader(r.Against, []string{"ULID", "Reward", "Redemptions", "Points spent", "Stamps spent", "Voided"}, "Earlier redemptions")
-	return h.CSV(c, fileName("rewards", r.Period), header, func(row func(...any) error) error {
-		for _, u := range r.Rows {
-			cells := []any{u.ID.String(), u.Name, u.RedemptionsCount, u.PointsSpent, u.StampsSpent, u.VoidedCount}
-			if err := row(comparedCells(r.Against, cells, u.PreviousRedemptionsCount)...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		},
+	}, nil
 }
 
 // comparedHeader adds the columns of the earlier period to the header of a file, if there is one.

@@ -2,63 +2,136 @@ package reports
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
 
-// couponReport counts the vouchers of each coupon by status: all of them, or those sent on the chosen
-// days.
+// couponReport shows what coupons brought and cost.
 func (h *Handlers) couponReport(c echo.Context) error {
 	q, err := h.query(c, views.Coupons)
 	if err != nil {
 		return err
 	}
-	days, coupons, err := h.coupons(c, q)
-	return h.show(c, q, days, err, func(v views.Report) templ.Component { return views.CouponsPage(v, coupons) })
+	u, err := h.Reports.CouponUse(c.Request().Context(), page.Actor(c), q.Selection)
+	return h.show(c, q, &u.Period, err, func(v views.Report) templ.Component { return views.CouponsPage(v, u) })
 }
 
-// coupons reads the coupon report. Without days in the address it is of all time.
-func (h *Handlers) coupons(c echo.Context, q query) (days *report.Period, coupons []report.Coupon, err error) {
-	by, ctx := page.Actor(c), c.Request().Context()
-	if q.From == nil && q.To == nil && q.Malformed == nil {
-		coupons, err = h.Reports.Coupons(ctx, by)
-		return nil, coupons, err
-	}
-	chosen, err := h.days(c, q.Range)
-	if err != nil {
-		return nil, nil, err
-	}
-	coupons, err = h.Reports.SentCoupons(ctx, by, rangeOf(chosen))
-	return &chosen, coupons, err
-}
-
-func (h *Handlers) couponCSV(c echo.Context) error {
+// couponUse is the report for a file.
+func (h *Handlers) couponUse(c echo.Context) (report.CouponUses, error) {
 	q, err := h.query(c, views.Coupons)
 	if err != nil {
-		return err
+		return report.CouponUses{}, err
 	}
-	days, coupons, err := h.coupons(c, q)
+	return h.Reports.CouponUse(c.Request().Context(), page.Actor(c), q.Selection)
+}
+
+// couponFile has a row for each coupon, one for all of them, and one for sales without a voucher.
+func (h *Handlers) couponFile(c echo.Context) (panel.ExportFile, error) {
+	u, err := h.couponUse(c)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
-	name := "coupons-until-" + panel.IsoDate(h.LocalToday(page.Actor(c))) + ".csv"
-	if days != nil {
-		name = fileName("coupons", *days)
+	currency := page.Actor(c).Tenant.Currency
+	money := func(cents int64) string { return format.Amount(cents, currency) }
+	columns := columnsOf(u.Against, []string{
+		"ULID", "Coupon", "Vouchers sent", "Pending", "Redeemed of these", "Expired", "Redemption rate", "Vouchers redeemed", "Sales", "Spend (" + currency + ")",
+		"Spend per sale (" + currency + ")", "Discount (" + currency + ")", "Rewards given", "Points given", "Stamps given",
+		"Lowest cost (" + currency + ")", "Highest cost (" + currency + ")", "Vouchers without a known cost",
+	}, "Earlier spend ("+currency+")")
+	columns[0].Width, columns[1].Width = 28, 30
+	perSale := func(spend, sales int64) string {
+		if sales <= 0 {
+			return ""
+		}
+		return money(spend / sales)
 	}
-	header := []string{"ULID", "Coupon", "Sent", "Pending", "Redeemed", "Expired", "Redemption rate"}
-	return h.CSV(c, name, header, func(row func(...any) error) error {
-		for _, k := range coupons {
-			rate := strconv.FormatFloat(k.RedemptionRate(), 'f', -1, 64)
-			if err := row(k.ID.String(), k.Name, k.Sent, k.Pending, k.Redeemed, k.Expired, rate); err != nil {
+	cells := func(id, name string, k report.CouponUse) []any {
+		rate := strconv.FormatFloat(k.RedemptionRate(), 'f', -1, 64)
+		return comparedCells(u.Against, []any{
+			id, name, k.Sent, k.SentPending, k.SentRedeemed, k.SentExpired(), rate, k.Redeemed, k.TransactionsCount, money(k.SpendTotalCents),
+			perSale(k.SpendTotalCents, k.TransactionsCount), money(k.DiscountCents), k.RewardsCount, k.PointsGiven, k.StampsGiven,
+			money(k.Cost.Least), money(k.Cost.Most), k.Unpriced,
+		}, money(k.PreviousSpendCents))
+	}
+	return panel.ExportFile{
+		Name: strings.TrimSuffix(fileName("coupons", u.Period), ".csv"), Sheet: "Coupons", Columns: columns,
+		Write: func(row panel.RowWriter) error {
+			for _, k := range u.Rows {
+				if err := row(cells(k.ID.String(), k.Name, k)...); err != nil {
+					return err
+				}
+			}
+			if err := row(cells("", "All coupons", u.Total)...); err != nil {
 				return err
 			}
+			without := []any{
+				"", "Sales without a voucher", "", "", "", "", "", "", u.Without.TransactionsCount, money(u.Without.SpendTotalCents),
+				perSale(u.Without.SpendTotalCents, u.Without.TransactionsCount), "", "", "", "", "", "", "",
+			}
+			return row(comparedCells(u.Against, without, money(u.PreviousWithout.SpendTotalCents))...)
+		},
+	}, nil
+}
+
+// couponStepsFile has a row for each step of the charts.
+func (h *Handlers) couponStepsFile(c echo.Context) (panel.ExportFile, error) {
+	u, err := h.couponUse(c)
+	if err != nil {
+		return panel.ExportFile{}, err
+	}
+	currency := page.Actor(c).Tenant.Currency
+	return stepsFile("coupons", u.Period, u.Against, u.Buckets, []string{"Vouchers redeemed", "Spend with vouchers (" + currency + ")"}, func(s report.CouponStep) []any {
+		return []any{s.Redeemed, format.Amount(s.SpendTotalCents, currency)}
+	}), nil
+}
+
+// columnsOf are the columns of a file with headings as of comparedHeader.
+func columnsOf(against *report.Period, headings []string, earlier string) (columns []page.Column) {
+	for _, heading := range comparedHeader(against, headings, earlier) {
+		columns = append(columns, page.Column{Heading: heading})
+	}
+	return columns
+}
+
+// stepsFile has a row for each step of a report, beside the days that it is compared with.
+func stepsFile[T any](name string, days report.Period, against *report.Period, steps []report.Bucket[T], figures []string, cells func(T) []any) panel.ExportFile {
+	columns := []page.Column{{Heading: "From", Width: 12}, {Heading: "To", Width: 12}}
+	for _, f := range figures {
+		columns = append(columns, page.Column{Heading: f})
+	}
+	if against != nil {
+		columns = append(columns, page.Column{Heading: "Compared with", Width: 26})
+		for _, f := range figures {
+			columns = append(columns, page.Column{Heading: earlierColumn(f)})
 		}
-		return nil
-	})
+	}
+	return panel.ExportFile{
+		Name: strings.TrimSuffix(fileName(name+"-over-time", days), ".csv"), Sheet: "Over time", Columns: columns,
+		Write: func(row panel.RowWriter) error {
+			for _, s := range steps {
+				line := append([]any{panel.IsoDate(s.From), panel.IsoDate(s.To)}, cells(s.Current)...)
+				switch {
+				case against == nil:
+				case s.Previous == nil:
+					for range 1 + len(figures) {
+						line = append(line, "")
+					}
+				default:
+					line = append(append(line, format.Period(s.Beside.From, s.Beside.To)), cells(*s.Previous)...)
+				}
+				if err := row(line...); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -9,9 +10,10 @@ import (
 	views "example.com/loyalty/views/admin/reports"
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 )
 
-// hourReport shows the number of sales by weekday and hour.
+// hourReport shows sales by weekday and hour: their number or their spend.
 func (h *Handlers) hourReport(c echo.Context) error {
 	q, err := h.query(c, views.Hours)
 	if err != nil {
@@ -21,27 +23,31 @@ func (h *Handlers) hourReport(c echo.Context) error {
 	return h.show(c, q, &hours.Period, err, func(v views.Report) templ.Component { return views.HoursPage(v, hours) })
 }
 
-func (h *Handlers) hourCSV(c echo.Context) error {
+// hoursFile has a row for each hour of a weekday with sales.
+func (h *Handlers) hoursFile(c echo.Context) (panel.ExportFile, error) {
 	q, err := h.query(c, views.Hours)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	hours, err := h.Reports.Hours(c.Request().Context(), page.Actor(c), q.Selection)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	currency := page.Actor(c).Tenant.Currency
-	header := []string{"Weekday", "Hour", "Sales", "Spend (" + currency + ")"}
-	return h.CSV(c, fileName("hours", hours.Period), header, func(row func(...any) error) error {
-		for _, cell := range hours.Cells {
-			if cell.Weekday == nil || cell.Hour == nil {
-				continue
+	return panel.ExportFile{
+		Name: strings.TrimSuffix(fileName("hours", hours.Period), ".csv"), Sheet: "Hours",
+		Columns: []page.Column{{Heading: "Weekday", Width: 12}, {Heading: "Hour"}, {Heading: "Sales"}, {Heading: "Spend (" + currency + ")"}},
+		Write: func(row panel.RowWriter) error {
+			for _, cell := range hours.Cells {
+				if cell.Weekday == nil || cell.Hour == nil {
+					continue
+				}
+				err := row(views.Weekdays[*cell.Weekday], fmt.Sprintf("%02d:00", *cell.Hour), cell.TransactionsCount, format.Amount(cell.SpendTotalCents, currency))
+				if err != nil {
+					return err
+				}
 			}
-			err := row(views.Weekdays[*cell.Weekday], fmt.Sprintf("%02d:00", *cell.Hour), cell.TransactionsCount, format.Amount(cell.SpendTotalCents, currency))
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		},
+	}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
+	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -31,7 +32,7 @@ func (h *Handlers) pointsReport(c echo.Context) error {
 // balances are what was asked of a statement.
 func balances(q query, by core.Actor) report.Balances {
 	b := report.Balances{
-		Range: q.Range, Unit: q.Filled("unit"), ValueCents: q.Amount("value", by.Tenant.Currency), ExpectedRate: q.Rate("rate"),
+		Range: q.Range, Against: q.Against, Unit: q.Filled("unit"), ValueCents: q.Amount("value", by.Tenant.Currency), ExpectedRate: q.Rate("rate"),
 	}
 	b.Malformed = q.Malformed
 	return b
@@ -54,15 +55,27 @@ func (h *Handlers) statementFile(c echo.Context) (panel.ExportFile, error) {
 	for _, l := range views.FlowLines {
 		columns = append(columns, page.Column{Heading: l.Column})
 	}
+	columns = append(columns, page.Column{Heading: "Closing balance"})
+	if st.Against != nil {
+		columns = append(columns, page.Column{Heading: "Compared with", Width: 26}, page.Column{Heading: "Earlier closing balance"})
+	}
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName(string(st.Unit), st.Period), ".csv"), Sheet: "Statement", Columns: append(columns, page.Column{Heading: "Closing balance"}),
+		Name: strings.TrimSuffix(fileName(string(st.Unit), st.Period), ".csv"), Sheet: "Statement", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, s := range st.Steps {
-				cells := []any{panel.IsoDate(s.From), s.Opening}
+				cells := []any{panel.IsoDate(s.From), s.Current.Opening}
 				for _, l := range views.FlowLines {
-					cells = append(cells, l.Amount(s.Current))
+					cells = append(cells, l.Amount(s.Current.Total))
 				}
-				if err := row(append(cells, s.Closing)...); err != nil {
+				cells = append(cells, s.Current.Closing)
+				switch {
+				case st.Against == nil:
+				case s.Previous == nil:
+					cells = append(cells, "", "")
+				default:
+					cells = append(cells, format.Period(s.Beside.From, s.Beside.To), s.Previous.Closing)
+				}
+				if err := row(cells...); err != nil {
 					return err
 				}
 			}
@@ -88,6 +101,48 @@ func (h *Handlers) lastDaysFile(c echo.Context) (panel.ExportFile, error) {
 		Write: func(row panel.RowWriter) error {
 			for _, o := range e.Outcomes {
 				if err := row(views.OutcomeLabel(o), o.Redeemed, o.Expired, o.Open); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}, nil
+}
+
+// earnedFile is when what is outstanding was earned, and how much of it isn't known.
+func (h *Handlers) earnedFile(c echo.Context) (panel.ExportFile, error) {
+	q, err := h.query(c, views.Points)
+	if err != nil {
+		return panel.ExportFile{}, err
+	}
+	by := page.Actor(c)
+	e, err := h.Reports.Endings(c.Request().Context(), by, q.Filled("unit"))
+	if err != nil {
+		return panel.ExportFile{}, err
+	}
+	return panel.ExportFile{
+		Name: string(e.Unit) + "-by-month-of-earning-" + panel.IsoDate(h.LocalToday(by)), Sheet: "Earned in",
+		Columns: []page.Column{{Heading: "Earned in", Width: 40}, {Heading: "From", Width: 12}, {Heading: "To", Width: 12}, {Heading: "Outstanding"}},
+		Write: func(row panel.RowWriter) error {
+			for _, at := range e.Earned.Times {
+				from := ""
+				if !at.From.IsZero() {
+					from = panel.IsoDate(at.From)
+				}
+				if err := row(views.EarnedLabel(at), from, panel.IsoDate(at.To), at.Amount); err != nil {
+					return err
+				}
+			}
+			for _, rest := range []struct {
+				label  string
+				amount int64
+			}{
+				{"Not known: no last day", e.Earned.Undated}, {"Not known: imported or returned", e.Earned.Apart}, {"Not known: the rule was changed", e.Earned.Unclear},
+			} {
+				if rest.amount == 0 {
+					continue
+				}
+				if err := row(rest.label, "", "", rest.amount); err != nil {
 					return err
 				}
 			}

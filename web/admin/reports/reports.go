@@ -25,18 +25,15 @@ func (h *Handlers) reportRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Reports, route.Managers, h.summaryReport),
 		route.Get(links.SummaryCSV, route.Managers, h.summaryCSV).AsFile(),
+		route.Get(links.VisitorReport, route.Managers, h.visitorReport),
+		route.Get(links.AudienceReport, route.Managers, h.audienceList),
 		route.Get(links.TopReport, route.Managers, h.topReport),
 		route.Get(links.TopReport+".csv", route.Managers, h.topCSV).AsFile(),
 		route.Get(links.LocationReport, route.Managers, h.locationReport),
-		route.Get(links.LocationReport+".csv", route.Managers, h.locationCSV).AsFile(),
 		route.Get(links.StaffReport, route.Managers, h.staffReport),
-		route.Get(links.StaffReport+".csv", route.Managers, h.staffCSV).AsFile(),
 		route.Get(links.HourReport, route.Managers, h.hourReport),
-		route.Get(links.HourReport+".csv", route.Managers, h.hourCSV).AsFile(),
 		route.Get(links.RewardReport, route.Managers, h.rewardReport),
-		route.Get(links.RewardReport+".csv", route.Managers, h.rewardCSV).AsFile(),
 		route.Get(links.CouponReport, route.Managers, h.couponReport),
-		route.Get(links.CouponReport+".csv", route.Managers, h.couponCSV).AsFile(),
 		route.Get(links.EarningReport, route.Managers, h.earningReport),
 		route.Get(links.PointsReport, route.Managers, h.pointsReport),
 	}
@@ -89,7 +86,7 @@ func (h *Handlers) show(c echo.Context, q query, days *report.Period, err error,
 	}
 	v.Heading = "Reports"
 	if status == http.StatusOK {
-		v.Days, v.Chart = days, q.tab == views.Summary || q.tab == views.Points
+		v.Days, v.Chart = days, slices.Contains([]views.Tab{views.Summary, views.Visitors, views.Rewards, views.Coupons, views.Points}, q.tab)
 	}
 	return h.Render(c, status, page(v), nil)
 }

@@ -42,12 +42,16 @@ func (h *Handlers) transactionRoutes() []route.Route {
 
 // transactionFilter reads the filters of the list and of its exports.
 func transactionFilter(q *forms.Form, currency string) transaction.Filter {
-	return transaction.Filter{
+	f := transaction.Filter{
 		Status: q.Filled("status"), TypeID: q.Integer("transaction_type_id"), Source: q.Filled("source"),
-		CustomerID: q.Filled("customer_ulid"), LocationID: q.Integer("location_id"),
+		CustomerID: q.Filled("customer_ulid"), RecordedBy: q.Filled("recorded_by"),
 		From: q.Date("from"), To: q.Date("to"),
 		Search: q.Filled("search"), SearchCents: searchedAmount(q.Value("search"), currency),
 	}
+	if f.WithoutLocation = q.Value("location_id") == links.NoLocation; !f.WithoutLocation {
+		f.LocationID = q.Integer("location_id")
+	}
+	return f
 }
 
 // searchedAmount reads the text of a search as an amount, in cents; nil: it is none.
@@ -69,7 +73,7 @@ func (h *Handlers) listTransactions(c echo.Context) error {
 	}
 	v := views.TransactionList{
 		Frame:  h.Frame(c, "Transactions", links.Transactions),
-		Filter: q, Found: list, Sort: sort, OfCustomer: filter.CustomerID != nil,
+		Filter: q, Found: list, Sort: sort, OfCustomer: filter.CustomerID != nil, OfRecorder: filter.RecordedBy != nil,
 		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
 		Date:     panel.ByTime("Date", c.Request().URL, sort),
 		Pager:    page.Pager(list.List, c.Request().URL, "sale", "sales", "#transactions"),

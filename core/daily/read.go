@@ -1,0 +1,292 @@
+package daily
+
+// Spans begins a statement that reads figures of spans of time. Its arguments are a zone and columns of one length: @parts, @periods and
+// @buckets say what a span counts for, @starts, @ends, @first_ids and @next_ids bound it, and @days is its day, null for a part of a day; of a day up
+// to an hour, @hours is that hour. Of its customers, those count who didn't come since the day @since, which begins with @since_ids. Its
+// bucket begins on the day @step_days.
+//
+// A span that is counted up to an hour is divided there. A piece is kept if it was counted and its day isn't marked. Of those that aren't,
+// who came may be kept. Of those up to an hour, sales and who came are.
+const Spans = `
+	with marked as materialized (
+		select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
+		from loyalty.days_counted c
+		join loyalty.day_mark m on m.tenant_id = @tenant_id and m.at < c.ends_at
+		where c.tenant_id = @tenant_id
+			and c.zone = @zone
+		group by 1
+	), span as materialized (
+		select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, @zone::text as zone,
+			p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
+		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @days::date[], @hours::int[], @starts::timestamptz[], @ends::timestamptz[],
+			@first_ids::uuid[], @next_ids::uuid[], @since::date[], @since_ids::uuid[], @step_days::date[])
+			as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
+		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = @zone
+		cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+		cross join lateral (
+			select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
+			where d.counted
+			union all
+			select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
+			where not d.counted
+				or s.next_id > c.next_id
+		) p
+		left join marked m on m.day = s.day
+	)`
+
+// The figures of each span, kept or counted: part, period and bucket of the span, and then the columns of a table.
+const (
+	SalesOfSpans = ofSpans + salesFigures + kept + `day_sales d on d.tenant_id = @tenant_id and d.day = span.day
+		where span.kept
+		union all` + ofSpans + salesFigures + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day = span.day and d.hour < span.hour
+		where span.sales_kept
+			and span.hour is not null
+		union all` + ofSpans + salesFigures + `
+		from span
+		cross join lateral (` + sales + `
+		) d
+		where not span.sales_kept`
+
+	salesFigures = `d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded`
+
+	HoursOfSpans = ofSpans + `d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend` + kept + `day_hour` + counted + hours + notKept
+
+	StaffOfSpans = ofSpans + `d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
+			d.redemptions` + kept + `day_staff` + counted + staff + notKept
+
+	RulesOfSpans = ofSpans + `d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
+			d.capped_sales, d.capped_off` + kept + `day_rule` + counted + rules + notKept
+
+	RewardsOfSpans = ofSpans + `d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided` + kept + `day_reward` + counted + rewards + notKept
+
+	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
+			d.spend_once` + kept + `day_coupon` + counted + coupons + notKept
+
+	// VouchersOfSpans are those of CouponsOfSpans that were redeemed.
+	VouchersOfSpans = ofSpans + `d.redeemed` + kept + `day_coupon` + counted + vouchers + notKept
+
+	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
+
+	LevelChangesOfSpans = ofSpans + `d.to_level, d.reason, d.changes` + kept + `day_level` + counted + levelChanges + notKept
+
+	JoinedOfSpans = ofSpans + `d.customers` + kept + `day_joined` + counted + Joined + notKept
+
+	ofSpans = `
+		select span.part, span.period, span.bucket, `
+
+	kept = `
+		from span
+		join loyalty.`
+
+	counted = ` d on d.tenant_id = @tenant_id and d.day = span.day
+		where span.kept
+		union all
+		select span.part, span.period, span.bucket, c.*
+		from span
+		cross join lateral (`
+
+	notKept = `
+		) c
+		where not span.kept`
+)
+
+// VisitorsOfSpans are the customers of each span who didn't come since its day, and the new ones among them, who never came before: at a
+// @location, or anywhere (0). For spans of the same day that follow one another, they add up to how many different customers came.
+const VisitorsOfSpans = `
+		select span.part, span.period, span.bucket, sum(d.customers) as customers, sum(d.customers) filter (where d.prior = '-infinity') as new
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
+		where span.visits_kept
+			and span.hour is null
+		group by span.part, span.period, span.bucket
+		union all
+		select span.part, span.period, span.bucket, sum(h.customers), sum(h.customers) filter (where d.prior = '-infinity')
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
+		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
+		where span.visits_kept
+			and span.hour is not null
+		group by span.part, span.period, span.bucket
+		union all` + countedVisitors + visitors + came + `
+		group by span.part, span.period, span.bucket`
+
+const (
+	countedVisitors = `
+		select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
+		from span
+		cross join lateral (`
+
+	came = `
+		) v
+		where not span.visits_kept
+			and (v.prior_id is null or v.prior_id < span.since_id)`
+)
+
+// AttendanceOfSpans are the customers of each span at a @location, or anywhere (0): on their first visit since its day (customers) and since
+// its step (step_customers), on their first one of all (new), and on their second one of all, if that is another one since its day (second)
+// or its step (step_second), and all (visits). So customers of spans of the same day that follow one another add up to how many different
+// customers came. Of a day, few rows are read: from those of all its customers, those who had come since its step are taken off.
+const AttendanceOfSpans = `
+		select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
+			a.second - coalesce(b.second, 0) as second, a.step_second, a.visits
+		from span
+		cross join lateral (
+			select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = @location
+				and day = span.day
+				and prior < span.since
+		) b
+		cross join lateral (
+			select sum(customers) filter (where prior = 'infinity') as visits, sum(second) filter (where prior = 'infinity') as second,
+				sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = @location
+				and day = span.day
+				and prior >= span.step
+		) a
+		where span.visits_kept
+			and span.hour is null
+		union all
+		select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
+			sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
+			sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
+		from (` + visitsOfParts + `
+		) visit
+		group by part, period, bucket`
+
+// VisitsOfSpans are customers of each span by its day and the day of their visit before (-infinity: none), at a @location or anywhere (0): of
+// a whole day, those who didn't come since the day of the span.
+const VisitsOfSpans = `
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
+		where span.visits_kept
+			and span.hour is null
+		union all` + visitsOfParts
+
+const (
+	visitsOfParts = `
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, h.customers, h.second
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < 'infinity'
+		cross join lateral (
+			select sum(n.customers) as customers, sum(n.second) as second
+			from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+		) h
+		where span.visits_kept
+			and span.hour is not null
+			and h.customers > 0
+		union all` + countedVisits + visitors + withFirst + `
+			group by 1` + visitsNotKept
+
+	dayOfSpan = `(span.starts at time zone span.zone)::date`
+
+	countedVisits = `
+		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + `, c.prior, c.customers, c.second
+		from span
+		cross join lateral (
+			select ` + priorDay + ` as prior, count(*) as customers, count(*) filter (where ` + priorDay + ` = ` + firstDay + `) as second
+			from (`
+
+	visitsNotKept = `
+		) c
+		where not span.visits_kept`
+)
+
+// CohortsOfSpans are the customers of each span on their first visit of its month, by the month of their first visit of all. The @location is
+// anywhere (0).
+const CohortsOfSpans = `
+		select span.part, span.period, span.bucket, d.first_month, d.customers
+		from span
+		join loyalty.day_cohort d on d.tenant_id = @tenant_id and d.day = span.day
+		where span.visits_kept
+		union all
+		select span.part, span.period, span.bucket, c.*
+		from span
+		cross join lateral (` + cohorts + visitsNotKept
+
+// FirstVisitsBefore is how many customers came for the first time, by day, of all days before @before, which begins with @before_id, by
+// the clocks of a @zone: day, customers. It follows Spans. The sales of a marked day are among those of a day before it and after it.
+const FirstVisitsBefore = `
+	counted as (
+		select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
+			least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
+		from (values (@zone::text)) given (zone)
+		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
+	), anew as materialized (
+		select m.day, (lpad(to_hex(extract(epoch from (m.day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
+			(lpad(to_hex(extract(epoch from (m.day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+		from counted
+		join marked m on m.visits and m.day between counted.first_day and counted.last_day
+	), first_visit as materialized (
+		select d.day, d.customers
+		from counted
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.prior = '-infinity'
+			and d.day between counted.first_day and counted.last_day and d.day < @before::date
+		where not exists (select from anew where anew.day = d.day)
+		union all
+		select (f.created_at at time zone @zone)::date, count(*)
+		from (
+			select min(t.created_at) as created_at
+			from counted
+			join loyalty.transaction t on t.tenant_id = @tenant_id and t.id < counted.first_id and t.status = 'completed'
+			group by t.customer_id
+		) f
+		group by 1
+		union all
+		select (t.created_at at time zone @zone)::date, count(*)
+		from (
+			select next_id as first_id, @before_id::uuid as next_id, null::date as day
+			from counted
+			union all
+			select first_id, least(next_id, @before_id::uuid), day
+			from anew
+		) span
+		join loyalty.transaction t on t.tenant_id = @tenant_id and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
+		where coalesce((t.created_at at time zone @zone)::date = span.day, true)
+			and not exists (
+				select
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = t.customer_id
+					and id < t.id
+					and status = 'completed'
+			)
+		group by 1
+	)`
+
+// FlowsBefore is what changed balances before the day @before, which begins with @before_id, by the clocks of a @zone: unit, kind, amount,
+// below. FlowsBetween is that from the day @after on, which begins with @after_id. They follow "with".
+const (
+	FlowsBefore = flowsAfter + `'-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid` + flowsUpTo
+
+	FlowsBetween = flowsAfter + `@after::date, @after_id::uuid` + flowsUpTo
+
+	flowsAfter = `
+	done as (
+		select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
+			least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
+		from (values (@zone::text, `
+
+	flowsUpTo = `)) given (zone, after, after_id)
+		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
+	), flow as materialized (
+		select d.unit, d.kind, d.amount, d.below
+		from done
+		join loyalty.day_flow d on d.tenant_id = @tenant_id and d.day between done.first_day and done.last_day and d.day < @before::date
+		union all
+		select c.unit, c.kind, c.amount, c.below
+		from (
+			select after_id as first_id, first_id as next_id
+			from done
+			union all
+			select greatest(next_id, after_id), @before_id::uuid
+			from done
+		) span
+		cross join lateral (` + flows + `
+		) c
+	)`
+)

@@ -1,0 +1,300 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/daily"
+	"example.com/loyalty/core/db"
+)
+
+// Visitors says who came, who stopped coming, and who comes again. A visit is a day with a completed sale.
+type Visitors struct {
+	Period
+	Against  *Period // the earlier period; nil: not compared
+	Current  Attendance
+	Previous Attendance
+	Buckets  []Bucket[Attendance] // a customer who came in two of them counts in both
+	Longer   []Bucket[Attendance] // as in Comparison
+	Step     Step
+
+	AsOf    time.Time // the last day of the range, or today if that is earlier
+	Lapsed  []LapsedCustomers
+	Cohorts []Cohort // the twelve months up to that of AsOf
+	Groups  YearGroups
+}
+
+// Attendance is the customers of a number of days.
+type Attendance struct {
+	Customers    int64 // each once
+	NewCustomers int64 // among them: on their first visit ever
+	Repeat       int64 // among them: who had come before these days, or came on more than one of them
+	Visits       int64
+}
+
+// Returning is the customers who had come before these days.
+func (a Attendance) Returning() int64 { return a.Customers - a.NewCustomers }
+
+// LapsedCustomers is how many customers came once, but not in the last days.
+type LapsedCustomers struct {
+	Days     daily.Lapsed // as of Visitors.AsOf
+	Count    int64
+	Previous int64 // as of the end of what is compared
+}
+
+// Cohort is the customers whose first visit was in a month.
+type Cohort struct {
+	Month     time.Time // its first day
+	Customers int64
+	Again     []int64 // of them, how many came in each month after it, up to that of Visitors.AsOf
+}
+
+// YearGroups divides the customers who came in the 365 days up to the last one that was counted.
+type YearGroups struct {
+	AsOf   *time.Time // the last of these days; nil: they aren't counted yet
+	High   int64      // cents: twice what a customer spent on average
+	Groups []YearGroup
+	Total  YearGroup
+}
+
+// From is the first of the days.
+func (g YearGroups) From() time.Time { return g.AsOf.AddDate(0, 0, 1-daily.YearDays) }
+
+// YearGroup is a group of customers.
+type YearGroup struct {
+	Name       daily.Group
+	Customers  int64
+	SpendCents int64
+}
+
+const cohortMonths = 12
+
+// Visitors returns the customers of a selection. Those who lapsed, months of first visits and groups are of all locations.
+func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (Visitors, error) {
+	picked, err := s.resolveSelection(by, sel)
+	if err != nil {
+		return Visitors{}, err
+	}
+	now := s.db.Now()
+	t := picked.timetable(picked.step, picked.against, now)
+	today := picked.dayOf(now)
+	v := Visitors{Period: Period{picked.from, picked.to}, Against: t.against, Step: t.step, AsOf: picked.to}
+	if v.AsOf.After(today) {
+		v.AsOf = today
+	}
+	var came []visitorsRow
+	var lapsed []lapsedRow
+	var cohorts []cohortRow
+	var groups []groupRow
+	err = s.together(ctx, by, db.AllInto(&came, visitorsSQL, t.at(picked.location)), db.AllInto(&lapsed, lapsedSQL, t.lapsed(v.AsOf)),
+		db.AllInto(&cohorts, cohortsSQL, picked.cohorts(v.AsOf)), db.AllInto(&groups, yearGroupsSQL, nil))
+	if err != nil {
+		return Visitors{}, err
+	}
+	buckets := newBuckets[Attendance](t)
+	for _, row := range came {
+		switch {
+		case row.Bucket != nil:
+			buckets.set(*row.Period, *row.Bucket, row.Attendance)
+		case part(row.Part) == inRange:
+			v.Current = row.Attendance
+		case part(row.Part) == before:
+			v.Previous = row.Attendance
+		}
+	}
+	v.Buckets, v.Longer = buckets[:len(t.cuts)], buckets[len(t.cuts):]
+	v.Lapsed, v.Cohorts, v.Groups = lapsedOf(lapsed), cohortsOf(cohorts, v.AsOf), groupsOf(groups)
+	return v, nil
+}
+
+// lapsed are the arguments of lapsedSQL as of a day: the days before it, and those before the end of what is compared.
+func (t timetable) lapsed(asOf time.Time) db.Args {
+	ends, parts := []time.Time{asOf}, []int64{int64(inRange)}
+	windows := timetable{days: t.days}
+	windows.lapse(inRange, asOf)
+	if t.against != nil {
+		end := t.dayOf(t.until.Add(-time.Nanosecond))
+		ends, parts = append(ends, end), append(parts, int64(before))
+		windows.lapse(before, end)
+		windows.end(t.until)
+	}
+	args := windows.at(nil)
+	args["end_parts"], args["end_days"], args["lapsed"] = parts, ends, daily.LapsedDays
+	first := daily.LapsedDays[0].Since(asOf)
+	args["before"], args["before_id"] = first, core.FirstID(t.startOf(first))
+	return args
+}
+
+// lapse adds the days on which customers would have come who lapsed as of a day. On each of them, those matter who had not come since the
+// choice of days in which it is began.
+func (t *timetable) lapse(p part, asOf time.Time) {
+	to := asOf
+	for _, days := range daily.LapsedDays {
+		since := days.Since(asOf)
+		t.add(p, 0, Period{since, to}, since)
+		to = since.AddDate(0, 0, -1)
+	}
+}
+
+type lapsedRow struct {
+	Part  int64
+	Days  daily.Lapsed
+	Count int64
+}
+
+func lapsedOf(rows []lapsedRow) []LapsedCustomers {
+	list := make([]LapsedCustomers, len(daily.LapsedDays))
+	for i, days := range daily.LapsedDays {
+		list[i].Days = days
+		for _, row := range rows {
+			switch {
+			case row.Days != days:
+			case part(row.Part) == inRange:
+				list[i].Count = row.Count
+			default:
+				list[i].Previous = row.Count
+			}
+		}
+	}
+	return list
+}
+
+// cohorts are the arguments of cohortsSQL as of a day. A bucket is a month.
+func (d days) cohorts(asOf time.Time) db.Args {
+	t := timetable{days: d}
+	first := Monthly.start(asOf).AddDate(0, 1-cohortMonths, 0)
+	for i := range cohortMonths {
+		from := first.AddDate(0, i, 0)
+		to := from.AddDate(0, 1, -1)
+		if to.After(asOf) {
+			to = asOf
+		}
+		t.add(inRange, i, Period{from, to}, first)
+	}
+	args := t.at(nil)
+	args["first_month"] = first
+	return args
+}
+
+type cohortRow struct {
+	Bucket     int64
+	FirstMonth time.Time
+	Customers  int64
+}
+
+func cohortsOf(rows []cohortRow, asOf time.Time) []Cohort {
+	first := Monthly.start(asOf).AddDate(0, 1-cohortMonths, 0)
+	list := make([]Cohort, cohortMonths)
+	for i := range list {
+		list[i] = Cohort{Month: first.AddDate(0, i, 0), Again: make([]int64, cohortMonths-1-i)}
+	}
+	for _, row := range rows {
+		c := &list[monthsBetween(first, row.FirstMonth)]
+		if after := monthsBetween(c.Month, first.AddDate(0, int(row.Bucket), 0)); after > 0 {
+			c.Again[after-1] = row.Customers
+		} else {
+			c.Customers = row.Customers
+		}
+	}
+	return list
+}
+
+type groupRow struct {
+	AsOf time.Time
+	High int64
+	YearGroup
+}
+
+func groupsOf(rows []groupRow) (g YearGroups) {
+	for _, name := range daily.Groups {
+		found := YearGroup{Name: name}
+		for _, row := range rows {
+			g.AsOf, g.High = &row.AsOf, row.High
+			if row.Name == name {
+				found = row.YearGroup
+			}
+		}
+		g.Groups = append(g.Groups, found)
+		g.Total.Customers += found.Customers
+		g.Total.SpendCents = plus(g.Total.SpendCents, found.SpendCents)
+	}
+	return g
+}
+
+type visitorsRow struct {
+	Part   int64
+	Period *int64 // of a bucket
+	Bucket *int64
+	Attendance
+}
+
+// Customers count on their first visit of a part, or of a bucket. Each day is added up for both at once.
+const visitorsSQL = daily.Spans + `, figure as materialized (
+		select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
+			sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
+		from (` + daily.AttendanceOfSpans + `
+		) came
+		group by part, period, bucket
+	)
+	select part, null::bigint as period, null::bigint as bucket,
+		coalesce(sum(customers), 0)::bigint as customers,
+		coalesce(sum(new_customers), 0)::bigint as new_customers,
+		(coalesce(sum(customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(second), 0))::bigint as repeat,
+		coalesce(sum(visits), 0)::bigint as visits
+	from figure
+	where part in (1, 2)
+	group by part
+	union all
+	select 0, period, bucket,
+		coalesce(sum(step_customers), 0)::bigint,
+		coalesce(sum(new_customers), 0)::bigint,
+		(coalesce(sum(step_customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(step_second), 0))::bigint,
+		coalesce(sum(visits), 0)::bigint
+	from figure
+	group by period, bucket`
+
+// Lapsed are those who came up to a day, less those of them who came after it.
+const lapsedSQL = daily.Spans + `, visit as materialized (` + daily.VisitsOfSpans + `
+	),` + daily.FirstVisitsBefore + `
+	select e.part, n.days, (
+			coalesce((
+				select sum(f.customers)
+				from first_visit f
+				where f.day <= e.day - n.days
+			), 0) - coalesce((
+				select sum(v.customers)
+				from visit v
+				where v.part = e.part
+					and v.day > e.day - n.days
+					and v.prior <= e.day - n.days
+					and v.prior > '-infinity'
+			), 0)
+		)::bigint as count
+	from unnest(@end_parts::bigint[], @end_days::date[]) e (part, day)
+	cross join unnest(@lapsed::int[]) n (days)`
+
+const cohortsSQL = daily.Spans + `
+	select bucket, first_month, sum(customers)::bigint as customers
+	from (` + daily.CohortsOfSpans + `
+	) came
+	where first_month >= @first_month::date
+	group by bucket, first_month`
+
+// While days are still to be counted, the groups wait for them.
+const yearGroupsSQL = `
+	select k.as_of, least(k.high, 9223372036854775807)::bigint as high, coalesce(g.name, '') as name, coalesce(g.customers, 0) as customers,
+		least(coalesce(g.spend, 0), 9223372036854775807)::bigint as spend_cents
+	from loyalty.year_counted k
+	join loyalty.days_counted d on d.tenant_id = @tenant_id and d.zone <> '' and k.as_of = (d.ends_at at time zone d.zone)::date - 1
+	left join loyalty.year_group g on g.tenant_id = @tenant_id
+	where k.tenant_id = @tenant_id`
+
+// Groups returns the groups of customers of a year.
+func (s *Service) Groups(ctx context.Context, by core.Actor) (YearGroups, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return YearGroups{}, err
+	}
+	rows, err := db.All[groupRow](ctx, s.db.Tenant(by), yearGroupsSQL, nil)
+	return groupsOf(rows), err
+}

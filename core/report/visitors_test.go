@@ -1,0 +1,266 @@
+package report_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/daily"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/shoptest"
+	"example.com/loyalty/core/transaction"
+)
+
+func (s shop) visitors(sel report.Selection) report.Visitors {
+	s.T.Helper()
+	got, err := s.Reports.Visitors(s.T.Context(), s.By, sel)
+	s.Check(err)
+	return got
+}
+
+// counted counts the days that are over, and years.
+func (s shop) counted() {
+	s.T.Helper()
+	var err error
+	for range 20 { // a job ends after a while, to be run again
+		if err = s.Days.Count(s.T.Context(), daily.Counting{Tenant: s.By.Tenant.ID}); err == nil {
+			break
+		}
+	}
+	s.Check(err)
+}
+
+// list returns the customers of an audience from all its pages, each of two.
+func (s shop) list(name daily.Audience) (ids []core.ID) {
+	s.T.Helper()
+	p := core.Page{Size: 2}
+	for {
+		got, err := s.Reports.Audience(s.T.Context(), s.By, name, p)
+		s.Check(err)
+		for _, c := range got.Items {
+			ids = append(ids, c.ID)
+		}
+		if got.Next == nil {
+			return ids
+		}
+		p.Cursor = got.Next
+	}
+}
+
+// A customer counts once in a range, as first-time or as returning, and once in each of its steps. Compared is the same number of days.
+func TestVisitorsCountEachCustomerOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	ida, jo := s.rich().ID, s.rich().ID
+	for _, came := range []struct {
+		day  string
+		who  core.ID
+		void bool
+	}{
+		{day: "2026-02-27 12:00:00", who: ida},
+		{day: "2026-03-02 23:59:59", who: ida},
+		{day: "2026-03-02 09:00:00", who: ida},
+		{day: "2026-03-03 00:00:01", who: jo},
+		{day: "2026-03-04 12:00:00", who: jo},
+		{day: "2026-03-09 12:00:00", who: ida, void: true},
+	} {
+		at := s.on(came.day)
+		if sold := at.Sale(came.who, at.purchase, 1000); came.void {
+			at.VoidSale(sold.ID)
+		}
+	}
+	sel := report.Selection{Range: days(t, "2026-03-02", "2026-03-08")}
+	got := s.on("2026-03-20 12:00:00").visitors(sel)
+	same(t, "the week", got.Current, report.Attendance{Customers: 2, NewCustomers: 1, Repeat: 2, Visits: 3})
+	same(t, "the week before", got.Previous, report.Attendance{Customers: 1, NewCustomers: 1, Visits: 1})
+	same(t, "returning", got.Current.Returning(), 1)
+	same(t, "4 March, on which Jo returned", got.Buckets[2].Current, report.Attendance{Customers: 1, Repeat: 1, Visits: 1})
+	same(t, "after the voided sale", s.on("2026-03-20 12:00:00").visitors(report.Selection{Range: days(t, "2026-03-09", "2026-03-20")}).Current, report.Attendance{})
+}
+
+// Who lapsed is who came, but not on the last days: with 30 days, on the 31st day. The list is the same as the number, and so is a row
+// of the months of first visits.
+func TestLapsedCustomersAreListed(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	var who []core.ID
+	for _, day := range []string{"2026-01-01 12:00:00", "2026-02-28 23:59:59", "2026-03-01 00:00:00", "2026-03-30 12:00:00"} {
+		at := s.on(day)
+		who = append(who, at.rich().ID)
+		at.Sale(who[len(who)-1], at.purchase, 500)
+	}
+	at := s.on("2026-03-20 12:00:00")
+	at.Sale(who[0], at.purchase, 500)
+	_, err := s.Customers.Edit(t.Context(), s.By, who[1], customer.Edit{Status: core.Set(string(customer.Inactive))})
+	s.Check(err)
+	s = s.on("2026-03-30 18:00:00")
+
+	got := s.visitors(report.Selection{Range: days(t, "2026-03-01", "2026-03-30")})
+	same(t, "lapsed", got.Lapsed, []report.LapsedCustomers{{Days: 30, Count: 1, Previous: 1}, {Days: 60}, {Days: 90}})
+	same(t, "the list", s.list("lapsed_30"), []core.ID{who[1]})
+	later := s.on("2026-04-30 09:00:00")
+	same(t, "a month later", later.list("lapsed_30"), []core.ID{who[3], who[0], who[2], who[1]})
+	same(t, "its number", later.visitors(report.Selection{}).Lapsed[0].Count, 4)
+	march, january := got.Cohorts[11], got.Cohorts[9]
+	same(t, "first visits in January", january, report.Cohort{Month: *date(t, "2026-01-01"), Customers: 1, Again: []int64{0, 1}})
+	same(t, "first visits in March", march, report.Cohort{Month: *date(t, "2026-03-01"), Customers: 2, Again: []int64{}})
+
+	if _, err := s.Reports.Audience(t.Context(), s.By, "everyone", core.Page{Size: 2}); err != core.ErrNotFound { //nolint:errorlint // as it is
+		t.Errorf("an unknown audience = %v", err)
+	}
+	other := newShop(t, "Europe/Stockholm").on("2026-04-30 09:00:00")
+	same(t, "another business's list", other.list("lapsed_30"), nil)
+	cashier := s.By
+	cashier.Role = core.Cashier
+	if _, err := s.Reports.Audience(t.Context(), cashier, "lapsed_30", core.Page{Size: 2}); !core.IsKind(err, core.KindForbidden) {
+		t.Errorf("a cashier's list = %v", err)
+	}
+}
+
+// past is a shop with a random past of more than a year, whose visits the test counts one by one.
+type past struct {
+	shop
+	rng   *rand.Rand
+	sales []transaction.Transaction
+}
+
+type visits struct {
+	days  map[time.Time]bool
+	spend int64
+	last  time.Time
+}
+
+// customers are the visits of each customer, up to a day, of the last n days.
+func (p past) customers(asOf time.Time, n int) map[core.ID]*visits {
+	p.T.Helper()
+	all := map[core.ID]*visits{}
+	for _, t := range p.sales {
+		now := shoptest.QueryAll[core.ID](p.Shop, "select customer_id from loyalty.transaction where tenant_id = $1 and id = $2 and status = 'completed'", p.By.Tenant.ID, t.ID)
+		day := core.DateOf(t.CreatedAt, p.By.Tenant.TimeZone)
+		if len(now) == 0 || day.After(asOf) || !day.After(asOf.AddDate(0, 0, -n)) {
+			continue
+		}
+		who := now[0]
+		if all[who] == nil {
+			all[who] = &visits{days: map[time.Time]bool{}}
+		}
+		v := all[who]
+		v.days[day], v.spend = true, v.spend+t.SpendAmountCents
+		if day.After(v.last) {
+			v.last = day
+		}
+	}
+	return all
+}
+
+func (p past) sameAsOneByOne(t *testing.T) {
+	t.Helper()
+	today := core.DateOf(p.DB.Now(), p.By.Tenant.TimeZone)
+	got := p.visitors(report.Selection{})
+	ever := p.customers(today, 10000)
+	for _, l := range got.Lapsed {
+		var want []core.ID
+		for id, v := range ever {
+			if v.last.Before(l.Days.Since(today)) {
+				want = append(want, id)
+			}
+		}
+		listed := p.list(l.Days.Audience())
+		same(t, "lapsed", l.Count, int64(len(want)))
+		same(t, "the list of those who lapsed", sorted(listed), sorted(want))
+	}
+	if got.Groups.AsOf == nil {
+		t.Fatal("groups aren't counted")
+	}
+	asOf := *got.Groups.AsOf
+	year := p.customers(asOf, 365)
+	var spend int64
+	for _, v := range year {
+		spend += v.spend
+	}
+	n := int64(len(year))
+	high := (2*spend + n - 1) / n
+	same(t, "twice the average", got.Groups.High, high)
+	groups := map[daily.Group][]core.ID{}
+	for id, v := range year {
+		lately, often, much := v.last.After(asOf.AddDate(0, 0, -60)), len(v.days) >= 6, v.spend >= high
+		group := daily.Quiet
+		switch {
+		case lately && often && much:
+			group = daily.Best
+		case lately && often:
+			group = daily.Regulars
+		case lately && len(v.days) > 1:
+			group = daily.Promising
+		case lately:
+			group = daily.New
+		case often || much:
+			group = daily.AtRisk
+		}
+		groups[group] = append(groups[group], id)
+	}
+	for _, g := range got.Groups.Groups {
+		same(t, "customers in "+string(g.Name), g.Customers, int64(len(groups[g.Name])))
+		same(t, "the list of "+string(g.Name), sorted(p.list(daily.Audience(g.Name))), sorted(groups[g.Name]))
+	}
+	same(t, "customers of all groups", got.Groups.Total.Customers, n)
+	same(t, "spend of all groups", got.Groups.Total.SpendCents, spend)
+	p.Verify()
+}
+
+func sorted(ids []core.ID) []string {
+	texts := shoptest.Keys(ids, core.ID.String)
+	slices.Sort(texts)
+	return texts
+}
+
+// Groups and those who lapsed, after a random year, after sales of it were voided and customers merged, also before days are added and others leave months
+// later, are the same as counted one by one.
+func TestYearsAreExact(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	p := past{shop: shopIn(t, dbtest.OwnDB(t), "Europe/Stockholm"), rng: rand.New(rand.NewPCG(seed, seed))}
+	end := p.DB.Now().Add(-100 * 24 * time.Hour)
+	p.shop = p.at(end)
+	var who []core.ID
+	for range 14 {
+		who = append(who, p.rich().ID)
+	}
+	for range 130 {
+		n := p.rng.IntN(len(who))
+		// Some come all the time, some came long ago, some once.
+		from, to := 1+n%4*45, 60+n%5*90
+		at := p.at(end.Add(-time.Duration(from+p.rng.IntN(to)) * 24 * time.Hour))
+		p.sales = append(p.sales, at.Sale(who[n], at.purchase, int64(100+p.rng.IntN(900)*(1+n%3))))
+	}
+	p.counted()
+	p.sameAsOneByOne(t)
+	change := func(merged, kept []core.ID) {
+		for range 12 {
+			i := p.rng.IntN(len(p.sales))
+			if shoptest.Query[string](p.Shop, "select status from loyalty.transaction where tenant_id = $1 and id = $2", p.By.Tenant.ID, p.sales[i].ID) == "completed" {
+				p.VoidSale(p.sales[i].ID)
+			}
+		}
+		for i := range merged {
+			_, err := core.Result(p.Merging.Merge(t.Context(), p.By, kept[i], merged[i], nil, nil))
+			p.Check(err)
+		}
+	}
+	change(who[:3], who[8:])
+	p.counted()
+	p.sameAsOneByOne(t)
+	p.shop = p.at(end.Add(70 * 24 * time.Hour))
+	change(who[3:5], who[11:])
+	p.counted()
+	p.sameAsOneByOne(t)
+	p.Exec("update loyalty.tenant set timezone = 'America/New_York' where id = $1", p.By.Tenant.ID)
+	p.Shop = p.InZone("America/New_York")
+	p.counted()
+	p.sameAsOneByOne(t)
+}

@@ -1,0 +1,314 @@
+package verify
+
+// What was counted of days that are over is counted anew, in another way than core/daily does: for all days at once, and by what clocks
+// showed. Days that are to be counted again aren't judged.
+const (
+	daysOf = `
+	with recursive zone as (
+		select tenant_id, zone, first_day, last_day, ends_at
+		from loyalty.days_counted
+		where zone <> ''
+	), sale as (
+		select t.*, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
+			extract(hour from t.created_at at time zone z.zone) as hour
+		from loyalty.transaction t
+		join zone z on z.tenant_id = t.tenant_id
+		where t.created_at < z.ends_at
+	), kept as (`
+
+	andCounted = `
+	), counted as (`
+
+	// What vouchers took off bills at the till, one after the other.
+	bills = `
+	), taken as (
+		select s.tenant_id, s.day, s.spend_amount_cents as spend, s.spend_amount_cents + s.discount_cents as total,
+			array_agg(v.coupon_id order by k.benefit_type desc, v.expires_at, v.id) as coupons,
+			array_agg(k.benefit_value order by k.benefit_type desc, v.expires_at, v.id) as benefits,
+			count(*) filter (where k.benefit_type = 'percent') as percents
+		from sale s
+		join loyalty.voucher v on v.transaction_id = s.id and v.tenant_id = s.tenant_id
+		join loyalty.coupon k on k.id = v.coupon_id and k.tenant_id = v.tenant_id
+		join loyalty.checkout_item i on i.checkout_id = s.id and i.voucher_id = v.id and i.tenant_id = s.tenant_id
+		where s.voided_at is null
+			and k.benefit_type in ('percent', 'amount')
+		group by s.tenant_id, s.day, s.id, s.spend_amount_cents, s.discount_cents
+	), bill as (
+		select tenant_id, day, spend, coupons, benefits, percents, 0 as n, total as before, total as remains
+		from taken
+		union all
+		select tenant_id, day, spend, coupons, benefits, percents, n + 1, remains,
+			remains - least(remains, case when n < percents then round(remains * benefits[n + 1] / 100.0)::bigint else benefits[n + 1] end)
+		from bill
+		where n < cardinality(coupons)`
+
+	compareDays = `
+	), judged as (
+		select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+		from (
+			select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
+				saturated.k is distinct from saturated.c as wrong
+			from kept k
+			full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
+			cross join lateral (
+				select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
+					(select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
+			) saturated
+		) d
+		join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
+		left join (
+			select distinct m.tenant_id, (m.at at time zone z.zone)::date as day
+			from loyalty.day_mark m
+			join zone z on z.tenant_id = m.tenant_id
+		) m on m.tenant_id = d.tenant_id and m.day = d.day
+		where m.day is null
+	)` + tally
+
+	daySalesSQL = daysOf + `
+		select tenant_id, day, location_id::text as key,
+			array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded] as figures
+		from loyalty.day_sales
+		union all
+		select tenant_id, day, location_id || ' at ' || hour,
+			array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded]
+		from loyalty.day_sales_hour` + andCounted + `
+		select s.tenant_id, s.day, coalesce(s.location_id, 0) || coalesce(' at ' || s.hour, '') as key,
+			array[count(*) filter (where completed), coalesce(sum(s.spend_amount_cents) filter (where completed), 0),
+				coalesce(sum(s.points_awarded) filter (where completed), 0), coalesce(sum(s.stamps_awarded) filter (where completed), 0),
+				count(*) filter (where not completed), coalesce(sum(s.points_awarded) filter (where not completed), 0),
+				coalesce(sum(r.refunds) filter (where completed), 0), coalesce(sum(s.refunded_cents) filter (where completed), 0),
+				coalesce(sum(s.refunded_award) filter (where completed and s.rule_type = 'points'), 0)] as figures
+		from sale s
+		cross join lateral (select s.voided_at is null as completed) c
+		left join (
+			select tenant_id, transaction_id, count(*) as refunds
+			from loyalty.refund
+			group by tenant_id, transaction_id
+		) r on r.transaction_id = s.id and r.tenant_id = s.tenant_id
+		group by grouping sets ((s.tenant_id, s.day, s.location_id), (s.tenant_id, s.day, s.location_id, s.hour))` + compareDays
+
+	dayHourSQL = daysOf + `
+		select tenant_id, day, concat_ws(' ', hour, location_id, transaction_type_id) as key, array[transactions, spend] as figures
+		from loyalty.day_hour` + andCounted + `
+		select tenant_id, day, concat_ws(' ', hour, coalesce(location_id, 0), transaction_type_id) as key, array[count(*), sum(spend_amount_cents)] as figures
+		from sale
+		where voided_at is null
+		group by 1, 2, 3` + compareDays
+
+	// The days on which a customer came, anywhere and at each location, in order, with the hour of the first sale.
+	dayVisitSQL = daysOf + `
+		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] as figures
+		from loyalty.day_visit
+		union all
+		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior, 'from', h.number - 1), array[h.customers, h.second]
+		from loyalty.day_visit v
+		cross join lateral unnest(v.by_hour, v.second_by_hour) with ordinality h (customers, second, number)
+		where h.customers > 0
+		union all
+		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0]
+		from loyalty.day_cohort` + andCounted + `
+		select v.tenant_id, v.day, k.key, array[count(*), sum(k.second)] as figures
+		from (
+			select tenant_id, day, hour, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
+				(row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
+			from (
+				select s.tenant_id, s.customer_id, p.place, s.day, (array_agg(s.hour order by s.id))[1] as hour
+				from sale s
+				cross join lateral (select unnest(array[0, s.location_id]) as place) p
+				where s.voided_at is null
+					and p.place is not null
+				group by s.tenant_id, s.customer_id, p.place, s.day
+			) came
+			union all
+			select tenant_id, min(day), null, null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0
+			from (
+				select tenant_id, customer_id, day, date_trunc('month', day)::date as month
+				from sale
+				where voided_at is null
+			) came
+			group by tenant_id, customer_id, month
+		) v
+		cross join lateral (
+			select b.key || h.at as key, v.second
+			from (values (v.key), ('at ' || v.place || ' after infinity')) b (key)
+			cross join (values (''), (' from ' || v.hour)) h (at)
+			where b.key || h.at is not null
+		) k
+		group by 1, 2, 3` + compareDays
+
+	dayStaffSQL = daysOf + `
+		select tenant_id, day, concat_ws(' ', location_id, actor_kind, actor_id) as key, array[transactions, spend, points, stamps, voided, redemptions] as figures
+		from loyalty.day_staff` + andCounted + `
+		select tenant_id, day, key, array[sum(sold), sum(spend), sum(points), sum(stamps), sum(voided), sum(redeemed)] as figures
+		from (
+			select tenant_id, day, concat_ws(' ', coalesce(location_id, 0), actor_kind, actor_id) as key,
+				(voided_at is null)::int as sold, case when voided_at is null then spend_amount_cents else 0 end as spend,
+				case when voided_at is null then coalesce(points_awarded, 0) else 0 end as points,
+				case when voided_at is null then coalesce(stamps_awarded, 0) else 0 end as stamps,
+				(voided_at is not null)::int as voided, 0 as redeemed
+			from sale
+			union all
+			select d.tenant_id, (d.created_at at time zone z.zone)::date, concat_ws(' ', 0, d.actor_kind, d.actor_id), 0, 0, 0, 0, 0, 1
+			from loyalty.redemption d
+			join zone z on z.tenant_id = d.tenant_id and d.created_at < z.ends_at
+			where d.voided_at is null
+		) acted
+		group by 1, 2, 3` + compareDays
+
+	dayRuleSQL = daysOf + `
+		select tenant_id, day, concat_ws(' ', location_id, unit, promotion_id, level_id) as key,
+			array[transactions, spend, issued, base, promotion, level, capped_sales, capped_off] as figures
+		from loyalty.day_rule` + andCounted + `
+		select tenant_id, day, concat_ws(' ', coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)) as key,
+			array[count(*), sum(spend_amount_cents), sum(award), sum(base), sum(extra - base), sum(award - extra),
+				coalesce(sum(capped::int), 0), sum(parts - award)] as figures
+		from sale
+		cross join lateral (
+			select least(coalesce(base_award, award), award) as base,
+				least(coalesce(base_award, award) + coalesce(promotion_award, 0), award) as extra,
+				coalesce(base_award, award) + coalesce(promotion_award, 0) + coalesce(level_award, 0) as parts
+		) p
+		where voided_at is null
+		group by 1, 2, 3` + compareDays
+
+	dayUseSQL = daysOf + `
+		select tenant_id, day, concat_ws(' ', reward_id, by_voucher) as key, array[redemptions, points, stamps, voided] as figures
+		from loyalty.day_reward
+		union all
+		select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once, spend_once]
+		from loyalty.day_coupon` + bills + andCounted + `
+		select d.tenant_id, (d.created_at at time zone z.zone)::date as day, concat_ws(' ', d.reward_id, d.points_spent + d.stamps_spent = 0) as key,
+			array[sum((d.voided_at is null)::int), sum(case when d.voided_at is null then d.points_spent else 0 end),
+				sum(case when d.voided_at is null then d.stamps_spent else 0 end), sum((d.voided_at is not null)::int)] as figures
+		from loyalty.redemption d
+		join zone z on z.tenant_id = d.tenant_id and d.created_at < z.ends_at
+		group by 1, 2, 3
+		union all
+		select v.tenant_id, v.day, v.coupon_id::text, array[sum(v.sent), sum(v.redeemed), sum(v.sold), sum(v.spend), sum(v.off), sum(v.granted), sum(v.unpriced),
+			sum(v.sold * v.first), sum(v.spend * v.first)]
+		from (
+			select v.tenant_id, (v.created_at at time zone z.zone)::date as day, v.coupon_id, 1 as sent, 0 as redeemed, 0 as sold, 0::bigint as spend, 0::bigint as off,
+				0 as granted, 0 as unpriced, 0 as first
+			from loyalty.voucher v
+			join zone z on z.tenant_id = v.tenant_id and v.created_at < z.ends_at
+			union all
+			select v.tenant_id, (v.redeemed_at at time zone z.zone)::date, v.coupon_id, 0, 1, 0, 0, 0, (r.voided_at is null and r.id is not null)::int,
+				(k.benefit_type in ('percent', 'amount') and i.voucher_id is null)::int, 0
+			from loyalty.voucher v
+			join zone z on z.tenant_id = v.tenant_id and v.redeemed_at < z.ends_at
+			join loyalty.coupon k on k.id = v.coupon_id and k.tenant_id = v.tenant_id
+			left join loyalty.redemption r on r.id = v.redemption_id and r.tenant_id = v.tenant_id
+			left join loyalty.checkout_item i on i.voucher_id = v.id and i.checkout_id = v.transaction_id and i.tenant_id = v.tenant_id
+			where v.redeemed_at is not null
+			union all
+			select s.tenant_id, s.day, v.coupon_id, 0, 0, 1, s.spend_amount_cents, 0, 0, 0,
+				(rank() over (partition by s.tenant_id, s.id order by v.coupon_id) = 1)::int
+			from sale s
+			join (
+				select distinct tenant_id, transaction_id, coupon_id
+				from loyalty.voucher
+			) v on v.transaction_id = s.id and v.tenant_id = s.tenant_id
+			where s.voided_at is null
+			union all
+			select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0
+			from bill
+			where n > 0
+		) v
+		group by 1, 2, 3` + compareDays
+
+	dayFlowSQL = daysOf + `
+		select tenant_id, day, concat_ws(' ', unit, kind) as key, array[amount, below] as figures
+		from loyalty.day_flow
+		union all
+		select tenant_id, day, concat_ws(' ', 'level', to_level, reason), array[changes]
+		from loyalty.day_level
+		union all
+		select tenant_id, day, 'joined', array[customers]
+		from loyalty.day_joined` + andCounted + `
+		select e.tenant_id, (e.created_at at time zone z.zone)::date as day, concat_ws(' ', e.unit, e.kind) as key,
+			array[sum(e.amount), sum(least(e.balance_after, 0)) - sum(least(e.balance_after - e.amount::numeric, 0))] as figures
+		from loyalty.ledger_entry e
+		join zone z on z.tenant_id = e.tenant_id and e.created_at < z.ends_at
+		group by 1, 2, 3
+		union all
+		select c.tenant_id, (c.created_at at time zone z.zone)::date, concat_ws(' ', 'level', coalesce(c.to_level, 0), c.reason), array[count(*)]
+		from loyalty.level_change c
+		join zone z on z.tenant_id = c.tenant_id and c.created_at < z.ends_at
+		group by 1, 2, 3
+		union all
+		select c.tenant_id, (c.created_at at time zone z.zone)::date, 'joined', array[count(*)]
+		from loyalty.customer c
+		join zone z on z.tenant_id = c.tenant_id and c.created_at < z.ends_at
+		where c.merged_into is null
+			and c.imported_at is null
+		group by 1, 2` + compareDays
+
+	// Years are judged when no day of them is to be counted again, and groups when the years are counted up to the last day.
+	yearSQL = `
+	with zone as (
+		select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
+		from loyalty.days_counted d
+		join loyalty.year_counted k on k.tenant_id = d.tenant_id
+		where d.zone <> ''
+			and not exists (
+				select
+				from loyalty.day_mark m
+				where m.tenant_id = d.tenant_id
+					and (m.at at time zone d.zone)::date <= k.as_of
+			)
+	), visit as (
+		select t.tenant_id, t.customer_id, (t.created_at at time zone z.zone)::date as day, sum(t.spend_amount_cents) as spend
+		from loyalty.transaction t
+		join zone z on z.tenant_id = t.tenant_id
+		where t.voided_at is null
+		group by 1, 2, 3
+	), year as materialized (
+		select v.tenant_id, v.customer_id, z.as_of - max(v.day) as since, count(*) as visits, sum(v.spend) as spend
+		from visit v
+		join zone z on z.tenant_id = v.tenant_id and v.day <= z.as_of and z.as_of - v.day < 365
+		group by v.tenant_id, v.customer_id, z.as_of
+	), high as (
+		select z.tenant_id, coalesce(ceil(2 * sum(y.spend) / count(y.spend)), 0) as high
+		from zone z
+		left join year y on y.tenant_id = z.tenant_id
+		where z.grouped
+		group by z.tenant_id
+	), kept as (
+		select y.tenant_id, y.customer_id::text as key, array[z.as_of - y.last_day, y.visits, y.spend] as figures
+		from loyalty.customer_year y
+		join zone z on z.tenant_id = y.tenant_id
+		union all
+		select z.tenant_id, 'high', array[z.high]
+		from zone z
+		where z.grouped
+		union all
+		select g.tenant_id, g.name, array[g.customers, g.spend]
+		from loyalty.year_group g
+		join zone z on z.tenant_id = g.tenant_id and z.grouped
+	), counted as (
+		select tenant_id, customer_id::text as key, array[since, visits, spend] as figures
+		from year
+		union all
+		select tenant_id, 'high', array[high]
+		from high
+		union all
+		select y.tenant_id, n.name, array[count(*), sum(y.spend)]
+		from year y
+		join high h on h.tenant_id = y.tenant_id
+		cross join lateral (
+			select case
+				when y.since >= 60 then case when greatest(y.visits / 6.0, y.spend / nullif(h.high, 0)) >= 1 then 'at_risk' else 'quiet' end
+				when y.visits = 1 then 'new'
+				when y.visits <= 5 then 'promising'
+				when y.spend < h.high then 'regulars'
+				else 'best'
+			end as name
+		) n
+		group by y.tenant_id, n.name
+	), judged as (
+		select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.key, c.key) as id,
+			k.figures::numeric[] is distinct from c.figures::numeric[] as wrong
+		from kept k
+		full join counted c on c.key = k.key and c.tenant_id = k.tenant_id
+	)` + tally
+)
