@@ -12,8 +12,9 @@ import (
 
 const (
 	wait      = time.Hour        // from the end of a day until it is counted
-	hourWait  = 15 * time.Minute // likewise of an hour: most voids come soon
-	manySales = 500
+	quarter   = 15 * time.Minute // of an hour: of today, quarters are counted
+	soon      = 15 * time.Minute // from the end of a quarter until it is counted: most voids come in this time
+	manySales = 200
 	runTime   = 10 * time.Second // after which a job lets others of its lane go first
 )
 
@@ -124,8 +125,8 @@ const (
 	where tenant_id = @tenant_id`
 )
 
-// CountNext counts a day: first those that are over, then those that are marked, then the hours of today, then those of the past, the
-// latest first. It returns false if there is none.
+// CountNext counts a day: first those that are over, then those that are marked, then the quarters of an hour of today, then those of the
+// past, the latest first. It returns false if there is none.
 func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err error) {
 	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		if err := db.Queue(tx, beginSQL, nil); err != nil {
@@ -205,7 +206,7 @@ func (s *Service) next(ctx context.Context, tx *db.Tx, d days, zone *time.Locati
 			return then, toCount{marked, ends}, nil
 		}
 	}
-	if day, err = s.hours(ctx, tx, d, zone, whole); err != nil || !day.ends.IsZero() {
+	if day, err = s.quarters(ctx, tx, d, zone, whole); err != nil || !day.ends.IsZero() {
 		then.LastDay, then.EndsAt = day.day, day.ends
 		return then, day, err
 	}
@@ -222,21 +223,18 @@ func (s *Service) next(ctx context.Context, tx *db.Tx, d days, zone *time.Locati
 	return then, toCount{*then.FirstDay, endOf(*then.FirstDay, zone)}, nil
 }
 
-// hours returns today up to its last hour that is over, if the hours that aren't counted yet have many sales. whole is the last day that is
-// counted as a whole.
-func (s *Service) hours(ctx context.Context, tx *db.Tx, d days, zone *time.Location, whole time.Time) (toCount, error) {
-	late := tx.Now.Add(-hourWait)
-	_, minute, second := late.In(zone).Clock()
-	hour := late.Truncate(time.Second).Add(-time.Duration(60*minute+second) * time.Second)
-	today := core.DateOf(tx.Now, zone)
-	if !whole.AddDate(0, 0, 1).Equal(today) || !hour.After(d.EndsAt) {
+// quarters returns today up to its last quarter of an hour that is over, if those that aren't counted yet have many sales. whole is the last
+// day that is counted as a whole.
+func (s *Service) quarters(ctx context.Context, tx *db.Tx, d days, zone *time.Location, whole time.Time) (toCount, error) {
+	ends, today := tx.Now.Add(-soon).Truncate(quarter), core.DateOf(tx.Now, zone)
+	if !whole.AddDate(0, 0, 1).Equal(today) || !ends.After(d.EndsAt) {
 		return toCount{}, nil
 	}
-	many, err := db.One[bool](ctx, tx, manySQL, db.Args{"first_id": core.FirstID(d.EndsAt), "next_id": core.FirstID(hour), "many": s.manySales})
+	many, err := db.One[bool](ctx, tx, manySQL, db.Args{"first_id": core.FirstID(d.EndsAt), "next_id": core.FirstID(ends), "many": s.manySales})
 	if err != nil || !many {
 		return toCount{}, err
 	}
-	return toCount{today, hour}, nil
+	return toCount{today, ends}, nil
 }
 
 // store queues that these days are counted.

@@ -96,8 +96,8 @@ func TestADayIsCountedWhenItIsOver(t *testing.T) {
 	}
 }
 
-// Of a business with many sales, today is counted up to its last hour that is over.
-func TestHoursOfTodayAreCounted(t *testing.T) {
+// Of a business with many sales, today is counted up to its last quarter of an hour that is over.
+func TestQuartersOfTodayAreCounted(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	who := s.on("2026-06-01 09:00:00").Customer().ID
@@ -106,7 +106,7 @@ func TestHoursOfTodayAreCounted(t *testing.T) {
 	}
 	count := func(at string, sales int) {
 		t.Helper()
-		s.Check(s.on("2026-06-01 "+at+":00").Days.HoursFrom(sales).Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+		s.Check(s.on("2026-06-01 "+at+":00").Days.QuartersFrom(sales).Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
 	}
 	count("12:14", 3)
 	s.want("a quarter of an hour isn't over")
@@ -122,8 +122,13 @@ func TestHoursOfTodayAreCounted(t *testing.T) {
 	}
 	count("13:15", 1)
 	s.want("four hours", "2026-06-01 4")
+	s.on("2026-06-01 13:20:00").Sale(who, s.purchase, 100)
+	count("13:44", 1)
+	s.want("the next quarter has none", "2026-06-01 4")
+	count("13:45", 1)
+	s.want("half an hour more", "2026-06-01 5")
 	s.on("2026-06-02 00:30:00").count()
-	s.want("after midnight", "2026-06-01 4")
+	s.want("after midnight", "2026-06-01 5")
 	s.on("2026-06-02 01:00:00").count()
 	if got := s.Count("days_counted where last_day = '2026-06-01' and ends_at = '2026-06-02 00:00 Europe/Stockholm'"); got != 1 {
 		t.Error("the day isn't counted as a whole")

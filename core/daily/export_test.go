@@ -1,7 +1,7 @@
 package daily
 
-// HoursFrom is the service with another number of sales from which hours are counted.
-func (s *Service) HoursFrom(sales int) *Service {
+// QuartersFrom is the service with another number of sales from which quarters of an hour are counted.
+func (s *Service) QuartersFrom(sales int) *Service {
 	other := *s
 	other.manySales = sales
 	return &other

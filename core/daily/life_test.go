@@ -238,7 +238,7 @@ func (l *life) count(at time.Time, processes *sync.WaitGroup) {
 		if i == 1 && l.random(2) == 0 {
 			time.AfterFunc(time.Duration(l.random(40))*time.Millisecond, cancel)
 		}
-		days := l.at(at).Days.HoursFrom(3)
+		days := l.at(at).Days.QuartersFrom(3)
 		processes.Go(func() {
 			defer cancel()
 			if err := days.Count(ctx, daily.Counting{Tenant: l.By.Tenant.ID}); err != nil && ctx.Err() == nil {
