@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -41,8 +42,9 @@ type Cluster struct {
 
 // Start joins the running server of a data directory, or starts one and creates the cluster if
 // needed: in the subdirectory "postgres" or, if PostgreSQL's user can't reach that, in /var/tmp. ctx
-// limits the start; the server runs until Stop. log receives messages about servers that died.
-func Start(ctx context.Context, dir string, log *slog.Logger) (*Cluster, error) {
+// limits the start; the server runs until Stop. log receives messages about servers that died. Settings are those of postgresql.conf, and
+// replace the usual ones.
+func Start(ctx context.Context, dir string, log *slog.Logger, settings ...string) (*Cluster, error) {
 	m, err := inspect()
 	if err != nil {
 		return nil, err
@@ -51,7 +53,9 @@ func Start(ctx context.Context, dir string, log *slog.Logger) (*Cluster, error) 
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, &Cluster{machine: m, root: root, kind: durable, log: log})
+	k := durable
+	k.settings = slices.Concat(k.settings, settings)
+	return start(ctx, &Cluster{machine: m, root: root, kind: k, log: log})
 }
 
 // Throwaway starts an empty cluster for tests: in memory if there is room, and not protected against
