@@ -160,15 +160,31 @@ const AttendanceOfSpans = `
 // VisitsOfSpans are customers of each span by its day and the day of their visit before (-infinity: none), at a @location or anywhere (0): of
 // a whole day, those who didn't come since the day of the span.
 const VisitsOfSpans = `
-		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, d.customers, d.second
+		select span.part, ` + dayOfSpan + ` as day, d.prior, d.customers
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
 		where span.visits_kept
 			and span.hour is null
-		union all` + visitsOfParts
+		union all
+		select part, day, prior, customers
+		from (` + visitsUpToHour + `
+		) visit
+		union all
+		select span.part, ` + dayOfSpan + `, c.prior, c.customers
+		from span
+		cross join lateral (
+			select ` + priorDay + ` as prior, count(*) as customers
+			from (` + visitors + `
+			) v
+			group by 1` + visitsNotKept
 
 const (
-	visitsOfParts = `
+	// Also how many of them came for the second time of all.
+	visitsOfParts = visitsUpToHour + `
+		union all` + countedVisits + visitors + withFirst + `
+			group by 1` + visitsNotKept
+
+	visitsUpToHour = `
 		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, h.customers, h.second
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < 'infinity'
@@ -178,9 +194,7 @@ const (
 		) h
 		where span.visits_kept
 			and span.hour is not null
-			and h.customers > 0
-		union all` + countedVisits + visitors + withFirst + `
-			group by 1` + visitsNotKept
+			and h.customers > 0`
 
 	dayOfSpan = `(span.starts at time zone span.zone)::date`
 

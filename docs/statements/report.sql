@@ -2421,27 +2421,30 @@ prepare lapsedSQL as
     ) p
     left join marked m on m.day = s.day
   ), visit as materialized (
-    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, d.customers, d.second
+    select span.part, (span.starts at time zone span.zone)::date as day, d.prior, d.customers
     from span
     join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
     where span.visits_kept
       and span.hour is null
     union all
-    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
-    from span
-    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
-    cross join lateral (
-      select sum(n.customers) as customers, sum(n.second) as second
-      from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
-    ) h
-    where span.visits_kept
+    select part, day, prior, customers
+    from (
+      select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
+      from span
+      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
+      cross join lateral (
+        select sum(n.customers) as customers, sum(n.second) as second
+        from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+      ) h
+      where span.visits_kept
       and span.hour is not null
       and h.customers > 0
+    ) visit
     union all
-    select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+    select span.part, (span.starts at time zone span.zone)::date, c.prior, c.customers
     from span
     cross join lateral (
-      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
+      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers
       from (
         select v.customer_id, v.first_id, p.id as prior_id
         from (
@@ -2466,16 +2469,6 @@ prepare lapsedSQL as
           limit 1
         ) p on true
       ) v
-      cross join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $1
-          and customer_id = v.customer_id
-          and status = 'completed'
-          and $15 in (0, location_id)
-        order by id
-        limit 1
-      ) f
       group by 1
     ) c
     where not span.visits_kept
