@@ -68,7 +68,7 @@ var parts = []part{
 	{name: "panel", measure: (*bench).measurePanel},
 	{name: "sync", measure: (*bench).measureSync},
 	{name: "send", measure: (*bench).measureSend},
-	// It needs 13 GB. docs/operations.md gives PostgreSQL this memory for so many sales.
+	// It needs 13 GB. docs/operations.md gives PostgreSQL this memory for millions of sales.
 	{name: "reports", measure: (*bench).measureReports, alone: true, settings: []string{"shared_buffers=4GB"}},
 }
 

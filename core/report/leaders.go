@@ -11,13 +11,13 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// leaders are the first customers of a ranking, as they were once counted. Since then, their sums and those of others grew by sales and by
-// merges alone. So it follows from the sales since then who can be first now: only their sales are counted, and what is shown is exact.
+// leaders are the first customers of a ranking when it was counted. Since then, sums of customers grew by sales and by merges alone. So it
+// follows from the later sales who can be first now: only the sales of these customers are counted, and what is shown is exact.
 type leaders struct {
-	since core.ID // the first ID of sales and merges that may not have been counted
+	since core.ID // the first ID of later sales and merges
 	ids   []core.ID
 	sums  []int64
-	all   bool // nobody else had a sale
+	all   bool // no other customer had a sale
 }
 
 // More than a transaction takes. What is counted twice only makes a customer one who can be first.
@@ -77,7 +77,7 @@ func (m Measure) of(c Customer) int64 {
 type provenRow struct {
 	Customer
 	Proven bool
-	All    bool // nobody was not counted
+	All    bool // everybody was counted
 }
 
 // topOfLeaders returns the first customers of a ranking with leaders. It doesn't know them without leaders, or if too much has changed.

@@ -87,7 +87,7 @@ func TestTopFollowsFromLeaders(t *testing.T) {
 }
 
 // A small business keeps none, and another business's are not known.
-func TestWhoseLeadersAreKept(t *testing.T) {
+func TestLeadersOfLargeBusinesses(t *testing.T) {
 	t.Parallel()
 	s, neighbour := newShop(t, "UTC"), newShop(t, "UTC")
 	for _, shop := range []shop{s, neighbour} {
