@@ -36,7 +36,7 @@ const (
 	) c`
 
 	// Each customer's sale before, and the first one of all, are found once for both tables. Of a location they are mostly the same, and
-	// looked for only if they aren't. All customers of a day have a row, too, as if they came before after it.
+	// looked for only if they aren't. The row with prior infinity has all customers of the day.
 	keepVisitsSQL = `
 	with anywhere as materialized (
 		select v.customer_id, v.places, v.first_ids, v.first_id, extract(hour from loyalty.id_time(v.first_id) at time zone @zone::text) as hour,
