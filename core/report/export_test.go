@@ -10,7 +10,7 @@ import (
 	"example.com/loyalty/core/limit"
 )
 
-// CountFrom sets the number of accounts from which opening balances are cached.
+// CountFrom sets the number of accounts from which a business is large.
 func (s *Service) CountFrom(accounts int64) *Service {
 	s.manyAccounts = accounts
 	return s
