@@ -44,8 +44,8 @@ const (
 				and t.status = 'completed'
 			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
 
-	// Customers who came to a @location, or anywhere (0), with their first sale of the span and the one before it. A customer has few sales,
-	// and the one before is found from the end of an index, without the table.
+	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the one before it. A customer
+	// has few sales, and the one before is found from the end of an index, without the table.
 	visitors = `
 			select v.customer_id, v.first_id, p.id as prior_id
 			from (
@@ -55,7 +55,7 @@ const (
 					and id >= span.first_id
 					and id < span.next_id
 					and status = 'completed'
-					and @location::bigint in (0, location_id)
+					and span.place in (0, location_id)
 				group by customer_id
 			) v
 			left join lateral (
@@ -65,34 +65,10 @@ const (
 					and customer_id = v.customer_id
 					and id < span.first_id
 					and status = 'completed'
-					and @location in (0, location_id)
+					and span.place in (0, location_id)
 				order by id desc
 				limit 1
 			) p on true`
-
-	// The local days of a customer's visit before and of their first one of all, of visitors v that withFirst ends.
-	priorDay = `coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity')`
-	firstDay = `(loyalty.id_time(f.id) at time zone span.zone)::date`
-
-	withFirst = `
-			) v
-			cross join lateral (
-				select id
-				from loyalty.transaction
-				where tenant_id = @tenant_id
-					and customer_id = v.customer_id
-					and status = 'completed'
-					and @location in (0, location_id)
-				order by id
-				limit 1
-			) f`
-
-	// Customers on their first visit of the month that a day is in, by the month of their first visit of all.
-	cohorts = `
-			select date_trunc('month', ` + firstDay + `)::date as first_month, count(*) as customers
-			from (` + visitors + withFirst + `
-			where ` + priorDay + ` < date_trunc('month', span.starts at time zone span.zone)
-			group by 1`
 
 	staff = `
 			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,

@@ -49,6 +49,20 @@ const (
 
 	salesFigures = `d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded`
 
+	// SalesByHour are completed sales.
+	SalesByHour = ofSpans + byHour + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day = span.day
+		where span.kept
+			and d.transactions > 0
+		union all` + ofSpans + byHour + `
+		from span
+		cross join lateral (` + sales + `
+		) d
+		where not span.kept
+			and d.transactions > 0`
+
+	byHour = `d.hour, d.location_id, d.transactions, d.spend`
+
+	// HoursOfSpans are those of SalesByHour, by type.
 	HoursOfSpans = ofSpans + `d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend` + kept + `day_hour` + counted + hours + notKept
 
 	StaffOfSpans = ofSpans + `d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
@@ -113,13 +127,61 @@ const VisitorsOfSpans = `
 const (
 	countedVisitors = `
 		select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
-		from span
+		from (
+			select *, @location::bigint as place
+			from span
+			where not visits_kept
+		) span
 		cross join lateral (`
 
 	came = `
 		) v
-		where not span.visits_kept
-			and (v.prior_id is null or v.prior_id < span.since_id)`
+		where (v.prior_id is null or v.prior_id < span.since_id)`
+)
+
+// VisitsNotKept follows Spans in a statement that reads several figures of who came. The sales of a span that isn't kept are read once for
+// all of them: how many customers came at a @location and anywhere (place 0), by the days of their visit before and of their first one. They
+// are arrays, because PostgreSQL would join their rows one by one.
+const VisitsNotKept = `, visit as materialized (
+		select span.first_id, span.next_id, span.place, c.*
+		from (
+			select distinct s.first_id, s.next_id, s.zone, p.place
+			from span s
+			cross join unnest(array[0, @location::bigint]) p (place)
+			where not s.visits_kept
+		) span
+		cross join lateral (
+			select array_agg(prior) as prior, array_agg(first_day) as first_day, array_agg(customers) as customers
+			from (
+				select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior,
+					(loyalty.id_time(f.id) at time zone span.zone)::date as first_day, count(*) as customers
+				from (` + visitors + `
+				) v
+				cross join lateral (
+					select id
+					from loyalty.transaction
+					where tenant_id = @tenant_id
+						and customer_id = v.customer_id
+						and status = 'completed'
+						and span.place in (0, location_id)
+					order by id
+					limit 1
+				) f
+				group by 1, 2
+			) v
+		) c
+	)`
+
+const (
+	visitsAt = `
+		from span
+		join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = `
+
+	visitsNotKept = `
+		cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
+		where not span.visits_kept`
+
+	dayOfSpan = `(span.starts at time zone span.zone)::date`
 )
 
 // AttendanceOfSpans are the customers of each span at a @location, or anywhere (0): on their first visit since its day (customers) and since
@@ -153,74 +215,51 @@ const AttendanceOfSpans = `
 		select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
 			sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
 			sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
-		from (` + visitsOfParts + `
-		) visit
+		from (
+			select span.part, span.period, span.bucket, span.since, span.step, span.day, d.prior, h.customers, h.second
+			from span
+			join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < 'infinity'
+			cross join lateral (
+				select sum(n.customers) as customers, sum(n.second) as second
+				from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
+			) h
+			where span.visits_kept
+				and span.hour is not null
+			union all
+			select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + `, c.prior, c.customers,
+				case when c.prior = c.first_day then c.customers else 0 end` + visitsAt + `@location` + visitsNotKept + `
+		) part
 		group by part, period, bucket`
 
-// VisitsOfSpans are customers of each span by its day and the day of their visit before (-infinity: none), at a @location or anywhere (0): of
-// a whole day, those who didn't come since the day of the span.
-const VisitsOfSpans = `
-		select span.part, ` + dayOfSpan + ` as day, d.prior, d.customers
+// ReturnsOfSpans are the customers of each span, anywhere, who had come before its day and not since: part, bucket, customers.
+const ReturnsOfSpans = `
+		select span.part, span.bucket, sum(d.customers) as customers
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
 		where span.visits_kept
 			and span.hour is null
+		group by span.part, span.bucket
 		union all
-		select part, day, prior, customers
-		from (` + visitsUpToHour + `
-		) visit
-		union all
-		select span.part, ` + dayOfSpan + `, c.prior, c.customers
+		select span.part, span.bucket, h.customers
 		from span
-		cross join lateral (
-			select ` + priorDay + ` as prior, count(*) as customers
-			from (` + visitors + `
-			) v
-			group by 1` + visitsNotKept
-
-const (
-	// Also how many of them came for the second time of all.
-	visitsOfParts = visitsUpToHour + `
-		union all` + countedVisits + visitors + withFirst + `
-			group by 1` + visitsNotKept
-
-	visitsUpToHour = `
-		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + ` as day, d.prior, h.customers, h.second
-		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < 'infinity'
-		cross join lateral (
-			select sum(n.customers) as customers, sum(n.second) as second
-			from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
-		) h
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
+		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
 		where span.visits_kept
 			and span.hour is not null
-			and h.customers > 0`
+		union all
+		select span.part, span.bucket, c.customers` + visitsAt + `0` + visitsNotKept + `
+			and c.prior > '-infinity'
+			and c.prior < span.since`
 
-	dayOfSpan = `(span.starts at time zone span.zone)::date`
-
-	countedVisits = `
-		select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + `, c.prior, c.customers, c.second
-		from span
-		cross join lateral (
-			select ` + priorDay + ` as prior, count(*) as customers, count(*) filter (where ` + priorDay + ` = ` + firstDay + `) as second
-			from (`
-
-	visitsNotKept = `
-		) c
-		where not span.visits_kept`
-)
-
-// CohortsOfSpans are the customers of each span on their first visit of its month, by the month of their first visit of all. The @location is
-// anywhere (0).
+// CohortsOfSpans are the customers of each span, anywhere, on their first visit of its month, by the month of their first visit of all.
 const CohortsOfSpans = `
-		select span.part, span.period, span.bucket, d.first_month, d.customers
+		select span.part, span.bucket, d.first_month, d.customers
 		from span
 		join loyalty.day_cohort d on d.tenant_id = @tenant_id and d.day = span.day
 		where span.visits_kept
 		union all
-		select span.part, span.period, span.bucket, c.*
-		from span
-		cross join lateral (` + cohorts + visitsNotKept
+		select span.part, span.bucket, date_trunc('month', c.first_day)::date, c.customers` + visitsAt + `0` + visitsNotKept + `
+			and c.prior < date_trunc('month', ` + dayOfSpan + `)`
 
 // FirstVisitsBefore is how many customers came for the first time, by day, of all days before @before, which begins with @before_id, by
 // the clocks of a @zone: day, customers. It follows Spans. The sales of a marked day are among those of a day before it and after it.
@@ -288,9 +327,10 @@ const (
 	flowsUpTo = `)) given (zone, after, after_id)
 		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
 	), flow as materialized (
-		select d.unit, d.kind, d.amount, d.below
+		select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
 		from done
 		join loyalty.day_flow d on d.tenant_id = @tenant_id and d.day between done.first_day and done.last_day and d.day < @before::date
+		group by d.unit, d.kind
 		union all
 		select c.unit, c.kind, c.amount, c.below
 		from (

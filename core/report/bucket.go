@@ -105,18 +105,20 @@ func newBuckets[T any](t timetable) buckets[T] {
 		made[i].Beside = b
 	}
 	for _, s := range t.spans {
-		if s.part != inRange && made[s.bucket].Previous == nil {
-			made[s.bucket].Previous = new(T)
+		if s.part != inRange && s.bucket != nil && made[*s.bucket].Previous == nil {
+			made[*s.bucket].Previous = new(T)
 		}
 	}
 	return made
 }
 
-// set stores the figures of a bucket, of the range or of the earlier period.
-func (b buckets[T]) set(period, bucket int64, figures T) {
-	if part(period) == inRange {
-		b[bucket].Current = figures
-		return
+// set stores the figures of a bucket, of the range or of the earlier period. Those of no bucket (nil) aren't stored.
+func (b buckets[T]) set(period int64, bucket *int64, figures T) {
+	switch {
+	case bucket == nil:
+	case part(period) == inRange:
+		b[*bucket].Current = figures
+	default:
+		b[*bucket].Previous = &figures
 	}
-	b[bucket].Previous = &figures
 }

@@ -163,8 +163,8 @@ func (t timetable) compare(rows []comparedRow) Comparison {
 			c.Current = row.Total
 		case row.Part != nil && part(*row.Part) == before:
 			c.Previous = row.Total
-		case row.Bucket != nil:
-			buckets.set(*row.Period, *row.Bucket, row.Figures)
+		case row.Period != nil:
+			buckets.set(*row.Period, row.Bucket, row.Figures)
 		}
 	}
 	c.Buckets, c.Longer = buckets[:len(t.cuts)], buckets[len(t.cuts):]
@@ -174,7 +174,7 @@ func (t timetable) compare(rows []comparedRow) Comparison {
 type comparedRow struct {
 	Part   *int64
 	Period *int64 // of a bucket: the range (1) or the earlier period (2)
-	Bucket *int64
+	Bucket *int64 // nil: what no bucket contains
 	Total
 }
 
@@ -182,15 +182,15 @@ type comparedRow struct {
 type part int64
 
 const (
-	inRange   part = 1
-	before    part = 2 // the earlier period, up to the same time of day
-	remaining part = 3 // the rest of the earlier period, which only its buckets contain
+	inRange part = 1
+	before  part = 2 // the earlier period, up to the same time of day
+	later   part = 3 // a day of the earlier period that isn't compared, or not all of it: only its buckets contain it
 )
 
 // span is a day, or a part of one, whose records are counted together.
 type span struct {
 	part       part
-	bucket     int
+	bucket     *int       // nil: none contains it
 	day        *time.Time // nil: a part of a day
 	hour       *int       // of a day up to an hour
 	start, end time.Time
@@ -233,7 +233,7 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 		t.add(before, i, b, earlier.From)
 	}
 	t.until = until
-	t.end(until)
+	t.end(before, until)
 	return t
 }
 
@@ -241,23 +241,25 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 func (t *timetable) add(p part, bucket int, days Period, since time.Time) {
 	for day := days.From; !day.After(days.To); day = day.AddDate(0, 0, 1) {
 		t.spans = append(t.spans, span{
-			part: p, bucket: bucket, day: &day, start: t.startOf(day), end: t.startOf(day.AddDate(0, 0, 1)), since: since, step: days.From,
+			part: p, bucket: &bucket, day: &day, start: t.startOf(day), end: t.startOf(day.AddDate(0, 0, 1)), since: since, step: days.From,
 		})
 	}
 }
 
-// end ends what is compared of the earlier period at an instant: the rest remains, perhaps of a day.
-func (t *timetable) end(until time.Time) {
+// end ends a part at an instant. The day that is divided there counts up to it. For a bucket of the earlier period it counts whole, because
+// that was counted.
+func (t *timetable) end(p part, until time.Time) {
 	var ended []span
 	for _, s := range t.spans {
-		if s.part == before && s.end.After(until) {
-			rest := s
-			rest.part = remaining
+		if s.part == p && s.end.After(until) {
 			if s.start.Before(until) {
-				ended = append(ended, t.upTo(s, until)...)
-				rest.day, rest.start = nil, until
+				compared := s
+				if p == before {
+					compared.bucket = nil
+				}
+				ended = append(ended, t.upTo(compared, until)...)
 			}
-			s = rest
+			s.part = later
 		}
 		ended = append(ended, s)
 	}
@@ -319,11 +321,11 @@ func (d days) sameTime(now, date time.Time) time.Time {
 // args are the arguments that every statement about a timetable has (daily.Spans).
 func (t timetable) args() db.Args {
 	n := len(t.spans)
-	parts, periods, buckets, days, hours := make([]int64, n), make([]int64, n), make([]int64, n), make([]*time.Time, n), make([]*int, n)
+	parts, periods, buckets, days, hours := make([]int64, n), make([]int64, n), make([]*int, n), make([]*time.Time, n), make([]*int, n)
 	starts, ends, firstIDs, nextIDs := make([]time.Time, n), make([]time.Time, n), make([]core.ID, n), make([]core.ID, n)
 	since, sinceIDs, steps := make([]time.Time, n), make([]core.ID, n), make([]time.Time, n)
 	for i, s := range t.spans {
-		parts[i], periods[i], buckets[i], days[i] = int64(s.part), int64(min(s.part, before)), int64(s.bucket), s.day
+		parts[i], periods[i], buckets[i], days[i] = int64(s.part), int64(min(s.part, before)), s.bucket, s.day
 		hours[i] = s.hour
 		starts[i], ends[i], firstIDs[i], nextIDs[i] = s.start, s.end, core.FirstID(s.start), core.FirstID(s.end)
 		since[i], sinceIDs[i], steps[i] = s.since, core.FirstID(t.startOf(s.since)), s.step

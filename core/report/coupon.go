@@ -144,8 +144,8 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 	u.count(used, sent, map[ledger.Unit][]RewardCost{ledger.Points: points, ledger.Stamps: stamps})
 	steps := newBuckets[CouponStep](t)
 	for _, row := range used {
-		if row.Bucket != nil {
-			steps.set(*row.Period, *row.Bucket, CouponStep{row.Redeemed, row.SpendTotalCents})
+		if row.Period != nil {
+			steps.set(*row.Period, row.Bucket, CouponStep{row.Redeemed, row.SpendTotalCents})
 		}
 	}
 	u.Buckets = steps[:len(t.cuts)]

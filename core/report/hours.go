@@ -56,7 +56,7 @@ const hoursSQL = daily.Spans + `
 		least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
 	from (
 		select bucket, hour, sum(transactions) as transactions, sum(spend) as spend
-		from (` + daily.HoursOfSpans + `
+		from (` + daily.SalesByHour + `
 		) sold
 		where @location::bigint in (0, location_id)
 		group by bucket, hour

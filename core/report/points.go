@@ -260,7 +260,7 @@ func (t timetable) statementArgs(unit ledger.Unit) db.Args {
 
 // earlierArgs are those of the earlier period, with the time before it.
 func (t timetable) earlierArgs(unit ledger.Unit) db.Args {
-	args := t.only(before, remaining).of(unit)
+	args := t.only(before, later).of(unit)
 	maps.Copy(args, t.before(t.against.From))
 	args["steps"] = int64(len(t.beside))
 	return args
@@ -372,7 +372,7 @@ const statementSQL = balances + `, erased as materialized (
 	from around a
 	cross join erased` + movedByKind
 
-// Of an earlier period, what could be spent isn't asked. Its rest is in its steps alone.
+// Of an earlier period, what could be spent isn't asked. Its later days are in its steps alone.
 const earlierSQL = balances + `
 	select a.step, null::text as kind, 0::bigint as amount, ` + openingAndClosing + `
 		0::bigint as spendable, 0::bigint as erased, 0::bigint as below
@@ -387,6 +387,7 @@ const (
 	union all
 	select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
 	from moved
+	where bucket is not null
 	group by bucket, kind
 	union all
 	select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0

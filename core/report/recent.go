@@ -69,10 +69,7 @@ type Feed struct {
 
 const (
 	maxEvents = 50
-	// ordinarySales limits how many sales and how many new customers a feed lists. A busy till would fill it
-	// with them, and the days say how many there were.
-	ordinarySales = 6
-	daysBack      = 7 // in which days with sales are looked for
+	daysBack  = 7 // in which days with sales are looked for
 )
 
 // Recent returns the latest events, for managers and owners. A caller that polls passes the mark of its
@@ -92,7 +89,7 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	days := s.latestDays(by.Tenant.TimeZone)
 	err := db.Together(ctx, s.db.Tenant(by),
 		db.OneInto(&struct{ Set string }{}, planOnceSQL, nil),
-		db.AllInto(&f.Events, recentSQL, db.Args{"limit": limit, "ordinary": min(limit, ordinarySales)}),
+		db.AllInto(&f.Events, recentSQL, db.Args{"limit": limit}),
 		db.AllInto(&found, recentDaysSQL, days.args()))
 	if err != nil {
 		return Feed{}, err
@@ -187,6 +184,9 @@ func markOf(f Feed) (string, error) {
 // index. Ledger entries other than adjustments belong to a sale, a redemption, a voucher or an import, or are expiries, of which
 // there may be thousands on a day. A redemption without a cost is part of its voucher's event. A void may take back less than
 // the award, since some was refunded or has expired.
+//
+// A feed has at most 6 sales and 6 new customers. A busy till would fill it with them, and the days say how many there were. Of other kinds
+// it has at most maxEvents. These limits aren't arguments: planned once, PostgreSQL would expect a tenth of all records and read all vouchers.
 const recentSQL = `
 	with event as (
 		(
@@ -196,7 +196,7 @@ const recentSQL = `
 			from loyalty.transaction
 			where tenant_id = @tenant_id
 			order by id desc
-			limit @ordinary
+			limit 6
 		) union all (
 			select 'sale_voided', id, voided_at, customer_id, 0, 0, spend_amount_cents,
 				transaction_type_id, null, null, null, null, false
@@ -204,7 +204,7 @@ const recentSQL = `
 			where tenant_id = @tenant_id
 				and status = 'voided'
 			order by voided_at desc, id desc
-			limit @limit
+			limit 50
 		) union all (
 			select 'refund', f.id, f.created_at, t.customer_id, -coalesce(f.points, 0), -coalesce(f.stamps, 0), f.amount_cents,
 				t.transaction_type_id, null, null, f.actor_kind, f.actor_name, false
@@ -213,7 +213,7 @@ const recentSQL = `
 				from loyalty.refund
 				where tenant_id = @tenant_id
 				order by id desc
-				limit @limit
+				limit 50
 			) f
 			join loyalty.transaction t on t.tenant_id = f.tenant_id and t.id = f.transaction_id
 		) union all (
@@ -221,21 +221,21 @@ const recentSQL = `
 			from loyalty.redemption
 			where tenant_id = @tenant_id
 			order by id desc
-			limit @limit
+			limit 50
 		) union all (
 			select 'redemption_voided', id, voided_at, customer_id, points_spent, stamps_spent, null, null, reward_id, null, null, null, false
 			from loyalty.redemption
 			where tenant_id = @tenant_id
 				and status = 'voided'
 			order by voided_at desc, id desc
-			limit @limit
+			limit 50
 		) union all (
 			select 'voucher', id, redeemed_at, customer_id, 0, 0, null, null, null, coupon_id, null, null, false
 			from loyalty.voucher
 			where tenant_id = @tenant_id
 				and status = 'redeemed'
 			order by redeemed_at desc, id desc
-			limit @limit
+			limit 50
 		) union all (
 			select 'customer', id, created_at, id, 0, 0, null, null, null, null, null, null, false
 			from loyalty.customer
@@ -243,7 +243,7 @@ const recentSQL = `
 				and merged_into is null
 				and imported_at is null
 			order by created_at desc, id desc
-			limit @ordinary
+			limit 6
 		) union all (
 			select kind, id, created_at, customer_id,
 				case when unit = 'points' then amount else 0 end, case when unit = 'stamps' then amount else 0 end, null,
@@ -252,7 +252,7 @@ const recentSQL = `
 			where tenant_id = @tenant_id
 				and kind = 'adjustment'
 			order by id desc
-			limit @limit
+			limit 50
 		)
 	), imported as (
 		select id, ended_at, created_count, opening_points, opening_stamps, file_name, actor_kind, actor_name
@@ -261,7 +261,7 @@ const recentSQL = `
 			and status in ('done', 'cancelled')
 			and created_count > 0
 		order by ended_at desc, id desc
-		limit @limit
+		limit 50
 	), latest as (
 		select *
 		from (

@@ -58,8 +58,8 @@ func (s *Service) Rewards(ctx context.Context, by core.Actor, sel Selection) (Re
 	steps := newBuckets[RewardStep](t)
 	for _, row := range rows {
 		switch {
-		case row.Bucket != nil:
-			steps.set(*row.BucketPeriod, *row.Bucket, RewardStep{row.StepPaid, row.StepVouchers, row.StepCost})
+		case row.BucketPeriod != nil:
+			steps.set(*row.BucketPeriod, row.Bucket, RewardStep{row.StepPaid, row.StepVouchers, row.StepCost})
 		case row.Whole:
 			u.Total = row.RewardUse
 		default:
@@ -80,7 +80,7 @@ type rewardRow struct {
 	StepCost     int64
 }
 
-// A row of the earlier period's rest has nothing in the parts, so only buckets have it.
+// The earlier period's later days have nothing in the parts, so only buckets have them.
 const rewardsSQL = daily.Spans + `, used as materialized (
 		select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
 		from (` + daily.RewardsOfSpans + `

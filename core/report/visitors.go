@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"example.com/loyalty/core"
@@ -84,114 +85,109 @@ func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (V
 		v.AsOf = today
 	}
 	var came []visitorsRow
-	var lapsed []lapsedRow
-	var cohorts []cohortRow
 	var groups []groupRow
-	err = s.together(ctx, by, db.AllInto(&came, visitorsSQL, t.at(picked.location)), db.AllInto(&lapsed, lapsedSQL, t.lapsed(v.AsOf)),
-		db.AllInto(&cohorts, cohortsSQL, picked.cohorts(v.AsOf)), db.AllInto(&groups, yearGroupsSQL, nil))
+	err = s.together(ctx, by, db.AllInto(&came, visitorsSQL, t.visitArgs(v.AsOf, picked.location)), db.AllInto(&groups, yearGroupsSQL, nil))
 	if err != nil {
 		return Visitors{}, err
 	}
 	buckets := newBuckets[Attendance](t)
 	for _, row := range came {
-		switch {
-		case row.Bucket != nil:
-			buckets.set(*row.Period, *row.Bucket, row.Attendance)
-		case part(row.Part) == inRange:
+		switch part(row.Part) {
+		case inBuckets:
+			buckets.set(*row.Period, row.Bucket, row.Attendance)
+		case inRange:
 			v.Current = row.Attendance
-		case part(row.Part) == before:
+		case before:
 			v.Previous = row.Attendance
 		}
 	}
 	v.Buckets, v.Longer = buckets[:len(t.cuts)], buckets[len(t.cuts):]
-	v.Lapsed, v.Cohorts, v.Groups = lapsedOf(lapsed), cohortsOf(cohorts, v.AsOf), groupsOf(groups)
+	v.Lapsed, v.Cohorts, v.Groups = lapsedOf(came), cohortsOf(came, v.AsOf), groupsOf(groups)
 	return v, nil
 }
 
-// lapsed are the arguments of lapsedSQL as of a day: the days before it, and those before the end of what is compared.
-func (t timetable) lapsed(asOf time.Time) db.Args {
-	ends, parts := []time.Time{asOf}, []int64{int64(inRange)}
-	windows := timetable{days: t.days}
-	windows.lapse(inRange, asOf)
+// Parts of visitorsSQL, beside those of a timetable.
+const (
+	inBuckets  part = 0 // of a row
+	lapsedNow  part = 4 // the days without a visit of customers who lapsed
+	lapsedThen part = 5 // likewise, as of the end of what is compared
+	cohorts    part = 6
+)
+
+// visitArgs are the arguments of visitorsSQL about a timetable, with what is counted as of a day.
+func (t timetable) visitArgs(asOf time.Time, location *int64) db.Args {
+	parts, ends := []int64{int64(lapsedNow)}, []time.Time{asOf}
+	late := timetable{days: t.days}
+	late.lapse(lapsedNow, asOf)
 	if t.against != nil {
 		end := t.dayOf(t.until.Add(-time.Nanosecond))
-		ends, parts = append(ends, end), append(parts, int64(before))
-		windows.lapse(before, end)
-		windows.end(t.until)
+		parts, ends = append(parts, int64(lapsedThen)), append(ends, end)
+		late.lapse(lapsedThen, end)
+		late.end(lapsedThen, t.until)
 	}
-	args := windows.at(nil)
+	late = late.only(lapsedNow, lapsedThen)
+	late.addMonths(asOf)
+	t.spans = slices.Concat(t.spans, late.spans)
+	args := t.at(location)
 	args["end_parts"], args["end_days"], args["lapsed"] = parts, ends, daily.LapsedDays
 	first := daily.LapsedDays[0].Since(asOf)
 	args["before"], args["before_id"] = first, core.FirstID(t.startOf(first))
+	args["first_month"] = firstMonth(asOf)
 	return args
 }
 
-// lapse adds the days on which customers would have come who lapsed as of a day. On each of them, those matter who had not come since the
-// choice of days in which it is began.
+// lapse adds the days on which customers would have come who lapsed as of a day. A bucket is a choice of days.
 func (t *timetable) lapse(p part, asOf time.Time) {
-	to := asOf
 	for _, days := range daily.LapsedDays {
 		since := days.Since(asOf)
-		t.add(p, 0, Period{since, to}, since)
-		to = since.AddDate(0, 0, -1)
+		t.add(p, int(days), Period{since, asOf}, since)
 	}
 }
 
-type lapsedRow struct {
-	Part  int64
-	Days  daily.Lapsed
-	Count int64
+// addMonths adds the months of cohorts as of a day. A bucket is a month.
+func (t *timetable) addMonths(asOf time.Time) {
+	for i := range cohortMonths {
+		from := firstMonth(asOf).AddDate(0, i, 0)
+		to := from.AddDate(0, 1, -1)
+		if to.After(asOf) {
+			to = asOf
+		}
+		t.add(cohorts, i, Period{from, to}, from)
+	}
 }
 
-func lapsedOf(rows []lapsedRow) []LapsedCustomers {
+// firstMonth is the month of the earliest cohort as of a day.
+func firstMonth(asOf time.Time) time.Time { return Monthly.start(asOf).AddDate(0, 1-cohortMonths, 0) }
+
+func lapsedOf(rows []visitorsRow) []LapsedCustomers {
 	list := make([]LapsedCustomers, len(daily.LapsedDays))
 	for i, days := range daily.LapsedDays {
 		list[i].Days = days
 		for _, row := range rows {
 			switch {
-			case row.Days != days:
-			case part(row.Part) == inRange:
-				list[i].Count = row.Count
-			default:
-				list[i].Previous = row.Count
+			case row.Bucket == nil || *row.Bucket != int64(days):
+			case part(row.Part) == lapsedNow:
+				list[i].Count = row.Customers
+			case part(row.Part) == lapsedThen:
+				list[i].Previous = row.Customers
 			}
 		}
 	}
 	return list
 }
 
-// cohorts are the arguments of cohortsSQL as of a day. A bucket is a month.
-func (d days) cohorts(asOf time.Time) db.Args {
-	t := timetable{days: d}
-	first := Monthly.start(asOf).AddDate(0, 1-cohortMonths, 0)
-	for i := range cohortMonths {
-		from := first.AddDate(0, i, 0)
-		to := from.AddDate(0, 1, -1)
-		if to.After(asOf) {
-			to = asOf
-		}
-		t.add(inRange, i, Period{from, to}, first)
-	}
-	args := t.at(nil)
-	args["first_month"] = first
-	return args
-}
-
-type cohortRow struct {
-	Bucket     int64
-	FirstMonth time.Time
-	Customers  int64
-}
-
-func cohortsOf(rows []cohortRow, asOf time.Time) []Cohort {
-	first := Monthly.start(asOf).AddDate(0, 1-cohortMonths, 0)
+func cohortsOf(rows []visitorsRow, asOf time.Time) []Cohort {
+	first := firstMonth(asOf)
 	list := make([]Cohort, cohortMonths)
 	for i := range list {
 		list[i] = Cohort{Month: first.AddDate(0, i, 0), Again: make([]int64, cohortMonths-1-i)}
 	}
 	for _, row := range rows {
-		c := &list[monthsBetween(first, row.FirstMonth)]
-		if after := monthsBetween(c.Month, first.AddDate(0, int(row.Bucket), 0)); after > 0 {
+		if part(row.Part) != cohorts {
+			continue
+		}
+		c := &list[monthsBetween(first, *row.FirstMonth)]
+		if after := monthsBetween(c.Month, first.AddDate(0, int(*row.Bucket), 0)); after > 0 {
 			c.Again[after-1] = row.Customers
 		} else {
 			c.Customers = row.Customers
@@ -223,21 +219,30 @@ func groupsOf(rows []groupRow) (g YearGroups) {
 }
 
 type visitorsRow struct {
-	Part   int64
-	Period *int64 // of a bucket
-	Bucket *int64
+	Part       int64
+	Period     *int64 // of a bucket
+	Bucket     *int64
+	FirstMonth *time.Time // of a cohort
 	Attendance
 }
 
-// Customers count on their first visit of a part, or of a bucket. Each day is added up for both at once.
-const visitorsSQL = daily.Spans + `, figure as materialized (
+// Customers count on their first visit of a part, or of a bucket: each day is added up for both at once. Those who lapsed came up to a day,
+// less those of them who came after it.
+const visitorsSQL = daily.Spans + daily.VisitsNotKept + `, figure as materialized (
 		select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
 			sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
 		from (` + daily.AttendanceOfSpans + `
 		) came
+		where part in (1, 2, 3)
 		group by part, period, bucket
-	)
-	select part, null::bigint as period, null::bigint as bucket,
+	), back as materialized (
+		select part, bucket, sum(customers) as customers
+		from (` + daily.ReturnsOfSpans + `
+		) returned
+		where part in (4, 5)
+		group by part, bucket
+	),` + daily.FirstVisitsBefore + `
+	select part, null::bigint as period, null::bigint as bucket, null::date as first_month,
 		coalesce(sum(customers), 0)::bigint as customers,
 		coalesce(sum(new_customers), 0)::bigint as new_customers,
 		(coalesce(sum(customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(second), 0))::bigint as repeat,
@@ -246,40 +251,35 @@ const visitorsSQL = daily.Spans + `, figure as materialized (
 	where part in (1, 2)
 	group by part
 	union all
-	select 0, period, bucket,
+	select 0, period, bucket, null,
 		coalesce(sum(step_customers), 0)::bigint,
 		coalesce(sum(new_customers), 0)::bigint,
 		(coalesce(sum(step_customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(step_second), 0))::bigint,
 		coalesce(sum(visits), 0)::bigint
 	from figure
-	group by period, bucket`
-
-// Lapsed are those who came up to a day, less those of them who came after it.
-const lapsedSQL = daily.Spans + `, visit as materialized (` + daily.VisitsOfSpans + `
-	),` + daily.FirstVisitsBefore + `
-	select e.part, n.days, (
+	group by period, bucket
+	union all
+	select e.part, null, n.days, null, (
 			coalesce((
 				select sum(f.customers)
 				from first_visit f
 				where f.day <= e.day - n.days
 			), 0) - coalesce((
-				select sum(v.customers)
-				from visit v
-				where v.part = e.part
-					and v.day > e.day - n.days
-					and v.prior <= e.day - n.days
-					and v.prior > '-infinity'
+				select b.customers
+				from back b
+				where b.part = e.part
+					and b.bucket = n.days
 			), 0)
-		)::bigint as count
+		)::bigint, 0, 0, 0
 	from unnest(@end_parts::bigint[], @end_days::date[]) e (part, day)
-	cross join unnest(@lapsed::int[]) n (days)`
-
-const cohortsSQL = daily.Spans + `
-	select bucket, first_month, sum(customers)::bigint as customers
+	cross join unnest(@lapsed::int[]) n (days)
+	union all
+	select part, null, bucket, first_month, sum(customers)::bigint, 0, 0, 0
 	from (` + daily.CohortsOfSpans + `
 	) came
-	where first_month >= @first_month::date
-	group by bucket, first_month`
+	where part = 6
+		and first_month >= @first_month::date
+	group by part, bucket, first_month`
 
 // While days are still to be counted, the groups wait for them.
 const yearGroupsSQL = `

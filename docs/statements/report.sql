@@ -235,7 +235,11 @@ prepare comparedSQL as
     group by span.part, span.period, span.bucket
     union all
     select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
-    from span
+    from (
+      select *, $15::bigint as place
+      from span
+      where not visits_kept
+    ) span
     cross join lateral (
       select v.customer_id, v.first_id, p.id as prior_id
       from (
@@ -245,7 +249,7 @@ prepare comparedSQL as
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
-          and $15::bigint in (0, location_id)
+          and span.place in (0, location_id)
         group by customer_id
       ) v
       left join lateral (
@@ -255,13 +259,12 @@ prepare comparedSQL as
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
-          and $15 in (0, location_id)
+          and span.place in (0, location_id)
         order by id desc
         limit 1
       ) p on true
     ) v
-    where not span.visits_kept
-      and (v.prior_id is null or v.prior_id < span.since_id)
+    where (v.prior_id is null or v.prior_id < span.since_id)
     group by span.part, span.period, span.bucket
   ), figure as (
     select part, period, bucket, sum(transactions) as transactions, sum(voided) as voided, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps,
@@ -957,24 +960,46 @@ prepare hoursSQL as
   from (
     select bucket, hour, sum(transactions) as transactions, sum(spend) as spend
     from (
-      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
+      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transactions, d.spend
       from span
-      join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day
       where span.kept
+      and d.transactions > 0
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transactions, d.spend
       from span
       cross join lateral (
-        select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-        t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
-        from loyalty.transaction t
-        where t.tenant_id = $1
-        and t.id >= span.first_id
-        and t.id < span.next_id
-        and t.status = 'completed'
-        group by 1, coalesce(t.location_id, 0), t.transaction_type_id
-      ) c
+        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+        sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+        least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+        from (
+          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          count(*) filter (where status = 'completed') as transactions,
+          coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+          coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+          coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+          count(*) filter (where status = 'voided') as voided,
+          coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+          0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+          from loyalty.transaction
+          where tenant_id = $1
+          and id >= span.first_id
+          and id < span.next_id
+          group by 1, coalesce(location_id, 0)
+          union all
+          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          from loyalty.refund r
+          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $1
+          and r.transaction_id >= span.first_id
+          and r.transaction_id < span.next_id
+          group by 1, coalesce(t.location_id, 0)
+        ) s
+        group by s.hour, s.location_id
+      ) d
       where not span.kept
+      and d.transactions > 0
     ) sold
     where $15::bigint in (0, location_id)
     group by bucket, hour
@@ -1326,9 +1351,10 @@ prepare owedSQL as
     from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $3 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.kind, d.amount, d.below
+    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
     from done
     join loyalty.day_flow d on d.tenant_id = $3 and d.day between done.first_day and done.last_day and d.day < $4::date
+    group by d.unit, d.kind
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
@@ -1419,9 +1445,10 @@ prepare statementSQL as
     from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.kind, d.amount, d.below
+    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
     from done
     join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
+    group by d.unit, d.kind
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
@@ -1511,6 +1538,7 @@ prepare statementSQL as
   union all
   select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
   from moved
+  where bucket is not null
   group by bucket, kind
   union all
   select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
@@ -1553,9 +1581,10 @@ prepare earlierSQL as
     from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.kind, d.amount, d.below
+    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
     from done
     join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
+    group by d.unit, d.kind
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
@@ -1624,6 +1653,7 @@ prepare earlierSQL as
   union all
   select bucket, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
   from moved
+  where bucket is not null
   group by bucket, kind
   union all
   select null, kind, greatest(least(sum(amount), 9223372036854775807), -9223372036854775807)::bigint, 0, 0, 0, 0, 0
@@ -1641,9 +1671,10 @@ prepare spentSQL as
     from (values ($2::text, $3::date, $4::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $5 and c.zone = given.zone
   ), flow as materialized (
-    select d.unit, d.kind, d.amount, d.below
+    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
     from done
     join loyalty.day_flow d on d.tenant_id = $5 and d.day between done.first_day and done.last_day and d.day < $6::date
+    group by d.unit, d.kind
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
@@ -1829,7 +1860,7 @@ prepare auditedActorsSQL as
 
 -- recentSQL (core/report/recent.go): The latest events of all kinds are among the latest of each kind, which are read
 -- from the end of an index.
--- $1=tenant_id $2=ordinary $3=limit
+-- $1=tenant_id $2=limit
 prepare recentSQL as
   with event as (
     (
@@ -1839,7 +1870,7 @@ prepare recentSQL as
       from loyalty.transaction
       where tenant_id = $1
       order by id desc
-      limit $2
+      limit 6
     ) union all (
       select 'sale_voided', id, voided_at, customer_id, 0, 0, spend_amount_cents,
         transaction_type_id, null, null, null, null, false
@@ -1847,7 +1878,7 @@ prepare recentSQL as
       where tenant_id = $1
         and status = 'voided'
       order by voided_at desc, id desc
-      limit $3
+      limit 50
     ) union all (
       select 'refund', f.id, f.created_at, t.customer_id, -coalesce(f.points, 0), -coalesce(f.stamps, 0), f.amount_cents,
         t.transaction_type_id, null, null, f.actor_kind, f.actor_name, false
@@ -1856,7 +1887,7 @@ prepare recentSQL as
         from loyalty.refund
         where tenant_id = $1
         order by id desc
-        limit $3
+        limit 50
       ) f
       join loyalty.transaction t on t.tenant_id = f.tenant_id and t.id = f.transaction_id
     ) union all (
@@ -1864,21 +1895,21 @@ prepare recentSQL as
       from loyalty.redemption
       where tenant_id = $1
       order by id desc
-      limit $3
+      limit 50
     ) union all (
       select 'redemption_voided', id, voided_at, customer_id, points_spent, stamps_spent, null, null, reward_id, null, null, null, false
       from loyalty.redemption
       where tenant_id = $1
         and status = 'voided'
       order by voided_at desc, id desc
-      limit $3
+      limit 50
     ) union all (
       select 'voucher', id, redeemed_at, customer_id, 0, 0, null, null, null, coupon_id, null, null, false
       from loyalty.voucher
       where tenant_id = $1
         and status = 'redeemed'
       order by redeemed_at desc, id desc
-      limit $3
+      limit 50
     ) union all (
       select 'customer', id, created_at, id, 0, 0, null, null, null, null, null, null, false
       from loyalty.customer
@@ -1886,7 +1917,7 @@ prepare recentSQL as
         and merged_into is null
         and imported_at is null
       order by created_at desc, id desc
-      limit $2
+      limit 6
     ) union all (
       select kind, id, created_at, customer_id,
         case when unit = 'points' then amount else 0 end, case when unit = 'stamps' then amount else 0 end, null,
@@ -1895,7 +1926,7 @@ prepare recentSQL as
       where tenant_id = $1
         and kind = 'adjustment'
       order by id desc
-      limit $3
+      limit 50
     )
   ), imported as (
     select id, ended_at, created_count, opening_points, opening_stamps, file_name, actor_kind, actor_name
@@ -1904,7 +1935,7 @@ prepare recentSQL as
       and status in ('done', 'cancelled')
       and created_count > 0
     order by ended_at desc, id desc
-    limit $3
+    limit 50
   ), latest as (
     select *
     from (
@@ -1917,7 +1948,7 @@ prepare recentSQL as
     ) event
     where not (kind = 'redemption' and points = 0 and stamps = 0)
     order by at desc, id desc, kind
-    limit $3
+    limit $2
   )
   select e.kind, e.id, e.at, coalesce(e.customer_id, '00000000-0000-0000-0000-000000000000') as customer_id,
     coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, e.customers, e.spend_cents, e.voided,
@@ -2090,8 +2121,8 @@ prepare planOnceSQL as
 prepare takeTimeSQL as
   select set_config('statement_timeout', '40s', true) || set_config('plan_cache_mode', 'force_generic_plan', true) as set;
 
--- rewardsSQL (core/report/reward.go): A row of the earlier period's rest has nothing in the parts, so only buckets have
--- it.
+-- rewardsSQL (core/report/reward.go): The earlier period's later days have nothing in the parts, so only buckets have
+-- them.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
 -- $12=since $13=since_ids $14=step_days
 prepare rewardsSQL as
@@ -2259,9 +2290,11 @@ prepare topAtSQL as
   ) visit on true
   order by r.measure desc, r.customer_id;
 
--- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket.
+-- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket: each day is
+-- added up for both at once.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location
+-- $12=since $13=since_ids $14=step_days $15=location $16=before_id $17=before $18=end_parts $19=end_days $20=lapsed
+-- $21=first_month
 prepare visitorsSQL as
   with marked as materialized (
     select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
@@ -2287,6 +2320,56 @@ prepare visitorsSQL as
         or s.next_id > c.next_id
     ) p
     left join marked m on m.day = s.day
+  ), visit as materialized (
+    select span.first_id, span.next_id, span.place, c.*
+    from (
+      select distinct s.first_id, s.next_id, s.zone, p.place
+      from span s
+      cross join unnest(array[0, $15::bigint]) p (place)
+      where not s.visits_kept
+    ) span
+    cross join lateral (
+      select array_agg(prior) as prior, array_agg(first_day) as first_day, array_agg(customers) as customers
+      from (
+        select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior,
+          (loyalty.id_time(f.id) at time zone span.zone)::date as first_day, count(*) as customers
+        from (
+          select v.customer_id, v.first_id, p.id as prior_id
+          from (
+            select customer_id, min(id::text collate "C")::uuid as first_id
+            from loyalty.transaction
+            where tenant_id = $1
+            and id >= span.first_id
+            and id < span.next_id
+            and status = 'completed'
+            and span.place in (0, location_id)
+            group by customer_id
+          ) v
+          left join lateral (
+            select id
+            from loyalty.transaction
+            where tenant_id = $1
+            and customer_id = v.customer_id
+            and id < span.first_id
+            and status = 'completed'
+            and span.place in (0, location_id)
+            order by id desc
+            limit 1
+          ) p on true
+        ) v
+        cross join lateral (
+          select id
+          from loyalty.transaction
+          where tenant_id = $1
+            and customer_id = v.customer_id
+            and status = 'completed'
+            and span.place in (0, location_id)
+          order by id
+          limit 1
+        ) f
+        group by 1, 2
+      ) v
+    ) c
   ), figure as materialized (
     select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
       sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
@@ -2318,7 +2401,7 @@ prepare visitorsSQL as
       sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
       sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
       from (
-        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
+        select span.part, span.period, span.bucket, span.since, span.step, span.day, d.prior, h.customers, h.second
         from span
         join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
         cross join lateral (
@@ -2327,151 +2410,45 @@ prepare visitorsSQL as
         ) h
         where span.visits_kept
         and span.hour is not null
-        and h.customers > 0
         union all
-        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers, c.second
+        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers,
+        case when c.prior = c.first_day then c.customers else 0 end
         from span
-        cross join lateral (
-          select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers, count(*) filter (where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') = (loyalty.id_time(f.id) at time zone span.zone)::date) as second
-          from (
-            select v.customer_id, v.first_id, p.id as prior_id
-            from (
-              select customer_id, min(id::text collate "C")::uuid as first_id
-              from loyalty.transaction
-              where tenant_id = $1
-              and id >= span.first_id
-              and id < span.next_id
-              and status = 'completed'
-              and $15::bigint in (0, location_id)
-              group by customer_id
-            ) v
-            left join lateral (
-              select id
-              from loyalty.transaction
-              where tenant_id = $1
-              and customer_id = v.customer_id
-              and id < span.first_id
-              and status = 'completed'
-              and $15 in (0, location_id)
-              order by id desc
-              limit 1
-            ) p on true
-          ) v
-          cross join lateral (
-            select id
-            from loyalty.transaction
-            where tenant_id = $1
-            and customer_id = v.customer_id
-            and status = 'completed'
-            and $15 in (0, location_id)
-            order by id
-            limit 1
-          ) f
-          group by 1
-        ) c
+        join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = $15
+        cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
         where not span.visits_kept
-      ) visit
+      ) part
       group by part, period, bucket
     ) came
+    where part in (1, 2, 3)
     group by part, period, bucket
-  )
-  select part, null::bigint as period, null::bigint as bucket,
-    coalesce(sum(customers), 0)::bigint as customers,
-    coalesce(sum(new_customers), 0)::bigint as new_customers,
-    (coalesce(sum(customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(second), 0))::bigint as repeat,
-    coalesce(sum(visits), 0)::bigint as visits
-  from figure
-  where part in (1, 2)
-  group by part
-  union all
-  select 0, period, bucket,
-    coalesce(sum(step_customers), 0)::bigint,
-    coalesce(sum(new_customers), 0)::bigint,
-    (coalesce(sum(step_customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(step_second), 0))::bigint,
-    coalesce(sum(visits), 0)::bigint
-  from figure
-  group by period, bucket;
-
--- lapsedSQL (core/report/visitors.go): Lapsed are those who came up to a day, less those of them who came after it.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location $16=before_id $17=before $18=end_parts $19=end_days $20=lapsed
-prepare lapsedSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
-    group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
-    cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
-      union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
-    ) p
-    left join marked m on m.day = s.day
-  ), visit as materialized (
-    select span.part, (span.starts at time zone span.zone)::date as day, d.prior, d.customers
-    from span
-    join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
-    where span.visits_kept
-      and span.hour is null
-    union all
-    select part, day, prior, customers
+  ), back as materialized (
+    select part, bucket, sum(customers) as customers
     from (
-      select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date as day, d.prior, h.customers, h.second
+      select span.part, span.bucket, sum(d.customers) as customers
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
-      cross join lateral (
-        select sum(n.customers) as customers, sum(n.second) as second
-        from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
-      ) h
+      join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
+      where span.visits_kept
+      and span.hour is null
+      group by span.part, span.bucket
+      union all
+      select span.part, span.bucket, h.customers
+      from span
+      join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
+      cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
       where span.visits_kept
       and span.hour is not null
-      and h.customers > 0
-    ) visit
-    union all
-    select span.part, (span.starts at time zone span.zone)::date, c.prior, c.customers
-    from span
-    cross join lateral (
-      select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior, count(*) as customers
-      from (
-        select v.customer_id, v.first_id, p.id as prior_id
-        from (
-          select customer_id, min(id::text collate "C")::uuid as first_id
-          from loyalty.transaction
-          where tenant_id = $1
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-          and $15::bigint in (0, location_id)
-          group by customer_id
-        ) v
-        left join lateral (
-          select id
-          from loyalty.transaction
-          where tenant_id = $1
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and $15 in (0, location_id)
-          order by id desc
-          limit 1
-        ) p on true
-      ) v
-      group by 1
-    ) c
-    where not span.visits_kept
+      union all
+      select span.part, span.bucket, c.customers
+      from span
+      join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = 0
+      cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
+      where not span.visits_kept
+      and c.prior > '-infinity'
+      and c.prior < span.since
+    ) returned
+    where part in (4, 5)
+    group by part, bucket
   ),
   counted as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
@@ -2519,104 +2496,55 @@ prepare lapsedSQL as
       )
     group by 1
   )
-  select e.part, n.days, (
+  select part, null::bigint as period, null::bigint as bucket, null::date as first_month,
+    coalesce(sum(customers), 0)::bigint as customers,
+    coalesce(sum(new_customers), 0)::bigint as new_customers,
+    (coalesce(sum(customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(second), 0))::bigint as repeat,
+    coalesce(sum(visits), 0)::bigint as visits
+  from figure
+  where part in (1, 2)
+  group by part
+  union all
+  select 0, period, bucket, null,
+    coalesce(sum(step_customers), 0)::bigint,
+    coalesce(sum(new_customers), 0)::bigint,
+    (coalesce(sum(step_customers), 0) - coalesce(sum(new_customers), 0) + coalesce(sum(step_second), 0))::bigint,
+    coalesce(sum(visits), 0)::bigint
+  from figure
+  group by period, bucket
+  union all
+  select e.part, null, n.days, null, (
       coalesce((
         select sum(f.customers)
         from first_visit f
         where f.day <= e.day - n.days
       ), 0) - coalesce((
-        select sum(v.customers)
-        from visit v
-        where v.part = e.part
-          and v.day > e.day - n.days
-          and v.prior <= e.day - n.days
-          and v.prior > '-infinity'
+        select b.customers
+        from back b
+        where b.part = e.part
+          and b.bucket = n.days
       ), 0)
-    )::bigint as count
+    )::bigint, 0, 0, 0
   from unnest($18::bigint[], $19::date[]) e (part, day)
-  cross join unnest($20::int[]) n (days);
-
--- cohortsSQL (core/report/visitors.go), for Visitors: Visitors returns the customers of a selection.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location $16=first_month
-prepare cohortsSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
-    group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
-    cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
-      union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
-    ) p
-    left join marked m on m.day = s.day
-  )
-  select bucket, first_month, sum(customers)::bigint as customers
+  cross join unnest($20::int[]) n (days)
+  union all
+  select part, null, bucket, first_month, sum(customers)::bigint, 0, 0, 0
   from (
-    select span.part, span.period, span.bucket, d.first_month, d.customers
+    select span.part, span.bucket, d.first_month, d.customers
     from span
     join loyalty.day_cohort d on d.tenant_id = $1 and d.day = span.day
     where span.visits_kept
     union all
-    select span.part, span.period, span.bucket, c.*
+    select span.part, span.bucket, date_trunc('month', c.first_day)::date, c.customers
     from span
-    cross join lateral (
-      select date_trunc('month', (loyalty.id_time(f.id) at time zone span.zone)::date)::date as first_month, count(*) as customers
-      from (
-        select v.customer_id, v.first_id, p.id as prior_id
-        from (
-          select customer_id, min(id::text collate "C")::uuid as first_id
-          from loyalty.transaction
-          where tenant_id = $1
-          and id >= span.first_id
-          and id < span.next_id
-          and status = 'completed'
-          and $15::bigint in (0, location_id)
-          group by customer_id
-        ) v
-        left join lateral (
-          select id
-          from loyalty.transaction
-          where tenant_id = $1
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and $15 in (0, location_id)
-          order by id desc
-          limit 1
-        ) p on true
-      ) v
-      cross join lateral (
-        select id
-        from loyalty.transaction
-        where tenant_id = $1
-          and customer_id = v.customer_id
-          and status = 'completed'
-          and $15 in (0, location_id)
-        order by id
-        limit 1
-      ) f
-      where coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') < date_trunc('month', span.starts at time zone span.zone)
-      group by 1
-    ) c
+    join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = 0
+    cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
     where not span.visits_kept
+      and c.prior < date_trunc('month', (span.starts at time zone span.zone)::date)
   ) came
-  where first_month >= $16::date
-  group by bucket, first_month;
+  where part = 6
+    and first_month >= $21::date
+  group by part, bucket, first_month;
 
 -- yearGroupsSQL (core/report/visitors.go): While days are still to be counted, the groups wait for them.
 -- $1=tenant_id
