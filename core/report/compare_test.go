@@ -279,6 +279,21 @@ func TestTodayIsComparedUpToTheSameTime(t *testing.T) {
 	}
 }
 
+// A chart shows the earlier day as it was counted, also where it is compared only up to the time of day: its later sales aren't counted again.
+func TestADayThatIsComparedInPartWasCounted(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	anna := s.on("2026-06-01 09:00:00").Customer()
+	s.on("2026-06-01 10:30:00").Sale(anna.ID, s.purchase, 300)
+	s.on("2026-06-01 18:00:00").Sale(anna.ID, s.purchase, 4_000)
+	s.on("2026-06-02 02:00:00").counted()
+	s.Exec("update loyalty.day_sales set spend = spend + 1 where tenant_id = $1", s.By.Tenant.ID)
+	got := s.on("2026-06-02 12:00:00").compare(report.Selection{Range: days(t, "2026-06-02", "2026-06-02")})
+	if shown := got.Buckets[0].Previous.SpendTotalCents; shown != 4_301 || got.Previous.SpendTotalCents != 300 {
+		t.Errorf("the chart has %d and the comparison %d, want 4,301 as it was counted, and 300 up to noon", shown, got.Previous.SpendTotalCents)
+	}
+}
+
 // With a location, sales are those of the location, and what isn't recorded by location is left out.
 func TestComparisonOfALocation(t *testing.T) {
 	t.Parallel()
