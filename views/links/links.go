@@ -61,7 +61,7 @@ const (
 	Vouchers = Panel + "/vouchers"
 
 	Reports        = Panel + "/reports"
-	SummaryCSV     = Reports + "/summary.csv"
+	SummaryReport  = Reports + "/summary" // as a file
 	VisitorReport  = Reports + "/visitors"
 	CohortReport   = VisitorReport + "/months" // parts of it as files, without the extension
 	GroupReport    = VisitorReport + "/groups"

@@ -93,7 +93,7 @@ func TestSummaryReport(t *testing.T) {
 	})
 
 	export := page.Links(".page-header a[download]")
-	wants(t, "export", export, []string{"/admin/reports/summary.csv" + days})
+	wants(t, "export", export, []string{"/admin/reports/summary.csv" + days, "/admin/reports/summary.xlsx" + days})
 	name, rows := owner.file(export[0])
 	if name != "attachment; filename=summary-2026-06-01-to-2026-06-03.csv" {
 		t.Errorf("file: %s", name)

@@ -36,12 +36,12 @@ var (
 	tabs = []Tab{Summary, Visitors, TopCustomers, Locations, Staff, Hours, Rewards, Coupons, Earning, Points}
 )
 
-// file is the path of the report as a file.
+// file is the path of the report as a file, without the extension.
 func (t Tab) file() string {
 	if t == Summary {
-		return links.SummaryCSV
+		return links.SummaryReport
 	}
-	return t.Path + ".csv"
+	return t.Path
 }
 
 // with is the address of the report with the filters of another one that it has too.
@@ -81,9 +81,9 @@ func (v Report) isOf(days report.Period) bool {
 	return v.Days != nil && v.Days.From.Equal(days.From) && v.Days.To.Equal(days.To)
 }
 
-// file is the address of the report as a file.
-func (v Report) file() string {
-	return onDays(v.Tab.file(), *v.Days, v.Query)
+// exports are the addresses of the report as a file.
+func (v Report) exports() *panel.Exports {
+	return &panel.Exports{CSV: onDays(v.Tab.file()+".csv", *v.Days, v.Query), XLSX: onDays(v.Tab.file()+".xlsx", *v.Days, v.Query)}
 }
 
 // kept are the filters besides the days.

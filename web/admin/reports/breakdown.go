@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"strings"
-
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -37,7 +35,7 @@ func (h *Handlers) locationFile(c echo.Context) (panel.ExportFile, error) {
 	currency := page.Actor(c).Tenant.Currency
 	columns := breakdownColumns(r.Against, currency, "Location", "Sales", "Spend ("+currency+")", "Points issued", "Stamps issued", "Voided sales", "Void rate")
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName("locations", r.Period), ".csv"), Sheet: "Locations", Columns: columns,
+		Name: fileName("locations", r.Period), Sheet: "Locations", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, l := range r.Rows {
 				name := "No location"
@@ -110,7 +108,7 @@ func (h *Handlers) staffFile(c echo.Context) (panel.ExportFile, error) {
 		figures = append(figures, "Redemptions")
 	}
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName("staff", r.Period), ".csv"), Sheet: "Staff", Columns: breakdownColumns(r.Against, currency, "Recorded by", append(figures, "Void rate")...),
+		Name: fileName("staff", r.Period), Sheet: "Staff", Columns: breakdownColumns(r.Against, currency, "Recorded by", append(figures, "Void rate")...),
 		Write: func(row panel.RowWriter) error {
 			for _, p := range r.Rows {
 				now, then := p.VoidRates()

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -62,7 +61,7 @@ func (h *Handlers) couponFile(c echo.Context) (panel.ExportFile, error) {
 		}, money(k.PreviousSpendCents))
 	}
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName("coupons", u.Period), ".csv"), Sheet: "Coupons", Columns: columns,
+		Name: fileName("coupons", u.Period), Sheet: "Coupons", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, k := range u.Rows {
 				if err := row(cells(k.ID.String(), k.Name, k)...); err != nil {
@@ -114,7 +113,7 @@ func stepsFile[T any](name string, days report.Period, against *report.Period, s
 		}
 	}
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName(name+"-over-time", days), ".csv"), Sheet: "Over time", Columns: columns,
+		Name: fileName(name+"-over-time", days), Sheet: "Over time", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, s := range steps {
 				line := append([]any{panel.IsoDate(s.From), panel.IsoDate(s.To)}, cells(s.Current)...)

@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/panel"
 )
 
 // topReport ranks customers.
@@ -46,28 +47,41 @@ func measureOf(q *forms.Form) report.Measure {
 	return report.Spend
 }
 
-// topCSV is the ranking as a file.
-func (h *Handlers) topCSV(c echo.Context) error {
+// topFile is the ranking as a file.
+func (h *Handlers) topFile(c echo.Context) (panel.ExportFile, error) {
 	q, err := h.query(c, views.TopCustomers)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	days, top, err := h.top(c, q)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	currency := page.Actor(c).Tenant.Currency
-	header := []string{
-		"Rank", "ULID", "First name", "Last name", "Phone", "E-mail", "Sales", "Spend (" + currency + ")", "Points issued", "Points balance", "Stamps balance",
-	}
-	return h.CSV(c, fileName("top-customers", days), header, func(row func(...any) error) error {
-		for i, t := range top {
-			err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, core.OrZero(t.Email), t.TransactionsCount, format.Amount(t.SpendTotalCents, currency),
-				t.PointsAwarded, t.PointsBalance, t.StampsBalance)
-			if err != nil {
-				return err
+	return panel.ExportFile{
+		Name: fileName("top-customers", days), Sheet: "Top customers",
+		Columns: []page.Column{
+			{Heading: "Rank"},
+			{Heading: "ULID", Width: 28},
+			{Heading: "First name", Width: 16},
+			{Heading: "Last name", Width: 16},
+			{Heading: "Phone", Width: 18},
+			{Heading: "E-mail", Width: 28},
+			{Heading: "Sales"},
+			{Heading: "Spend (" + currency + ")"},
+			{Heading: "Points issued"},
+			{Heading: "Points balance"},
+			{Heading: "Stamps balance"},
+		},
+		Write: func(row panel.RowWriter) error {
+			for i, t := range top {
+				err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, core.OrZero(t.Email), t.TransactionsCount, format.Amount(t.SpendTotalCents, currency),
+					t.PointsAwarded, t.PointsBalance, t.StampsBalance)
+				if err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		},
+	}, nil
 }

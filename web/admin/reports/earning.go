@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"strings"
-
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -32,11 +30,6 @@ func (h *Handlers) earning(c echo.Context) (report.Earning, error) {
 	return h.Reports.Earning(c.Request().Context(), page.Actor(c), q.Selection)
 }
 
-// earningFileName is the name of a part of the report as a file, without the extension.
-func earningFileName(part string, e report.Earning) string {
-	return strings.TrimSuffix(fileName(part, e.Period), ".csv")
-}
-
 // rulesFile has a row for each rule, and one for what caps took off, of each unit.
 func (h *Handlers) rulesFile(c echo.Context) (panel.ExportFile, error) {
 	e, err := h.earning(c)
@@ -57,7 +50,7 @@ func (h *Handlers) rulesFile(c echo.Context) (panel.ExportFile, error) {
 		columns = append(columns, page.Column{Heading: heading})
 	}
 	return panel.ExportFile{
-		Name: earningFileName("earning", e), Sheet: "Awards by rule", Columns: columns,
+		Name: fileName("earning", e.Period), Sheet: "Awards by rule", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, u := range e.Units {
 				for _, r := range u.Rules {
@@ -89,7 +82,7 @@ func (h *Handlers) promotionHoursFile(c echo.Context) (panel.ExportFile, error) 
 	currency := page.Actor(c).Tenant.Currency
 	spend := "Spend (" + currency + ")"
 	return panel.ExportFile{
-		Name: earningFileName("promotion-hours", e), Sheet: "Hours of promotions",
+		Name: fileName("promotion-hours", e.Period), Sheet: "Hours of promotions",
 		Columns: []page.Column{
 			{Heading: "Promotion", Width: 30},
 			{Heading: "Hours", Width: 14},
@@ -127,7 +120,7 @@ func (h *Handlers) levelsFile(c echo.Context) (panel.ExportFile, error) {
 		columns = append(columns, page.Column{Heading: m.Label})
 	}
 	return panel.ExportFile{
-		Name: earningFileName("levels", e), Sheet: "Customers by level", Columns: columns,
+		Name: fileName("levels", e.Period), Sheet: "Customers by level", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, l := range e.Levels {
 				cells := []any{l.Name, l.Customers}

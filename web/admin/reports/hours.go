@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -35,7 +34,7 @@ func (h *Handlers) hoursFile(c echo.Context) (panel.ExportFile, error) {
 	}
 	currency := page.Actor(c).Tenant.Currency
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName("hours", hours.Period), ".csv"), Sheet: "Hours",
+		Name: fileName("hours", hours.Period), Sheet: "Hours",
 		Columns: []page.Column{{Heading: "Weekday", Width: 12}, {Heading: "Hour"}, {Heading: "Sales"}, {Heading: "Spend (" + currency + ")"}},
 		Write: func(row panel.RowWriter) error {
 			for _, cell := range hours.Cells {

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"strings"
-
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -60,7 +58,7 @@ func (h *Handlers) statementFile(c echo.Context) (panel.ExportFile, error) {
 		columns = append(columns, page.Column{Heading: "Compared with", Width: 26}, page.Column{Heading: "Earlier closing balance"})
 	}
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName(string(st.Unit), st.Period), ".csv"), Sheet: "Statement", Columns: columns,
+		Name: fileName(string(st.Unit), st.Period), Sheet: "Statement", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, s := range st.Steps {
 				cells := []any{panel.IsoDate(s.From), s.Current.Opening}

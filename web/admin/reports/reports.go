@@ -24,11 +24,9 @@ import (
 func (h *Handlers) reportRoutes() []route.Route {
 	return []route.Route{
 		route.Get(links.Reports, route.Managers, h.summaryReport),
-		route.Get(links.SummaryCSV, route.Managers, h.summaryCSV).AsFile(),
 		route.Get(links.VisitorReport, route.Managers, h.visitorReport),
 		route.Get(links.AudienceReport, route.Managers, h.audienceList),
 		route.Get(links.TopReport, route.Managers, h.topReport),
-		route.Get(links.TopReport+".csv", route.Managers, h.topCSV).AsFile(),
 		route.Get(links.LocationReport, route.Managers, h.locationReport),
 		route.Get(links.StaffReport, route.Managers, h.staffReport),
 		route.Get(links.HourReport, route.Managers, h.hourReport),
@@ -109,7 +107,7 @@ func (h *Handlers) days(c echo.Context, chosen report.Range) (report.Period, err
 
 func rangeOf(days report.Period) report.Range { return report.Range{From: &days.From, To: &days.To} }
 
-// fileName is the name of a report's download.
+// fileName is the name of a report's download, without the extension.
 func fileName(report string, days report.Period) string {
-	return report + "-" + panel.IsoDate(days.From) + "-to-" + panel.IsoDate(days.To) + ".csv"
+	return report + "-" + panel.IsoDate(days.From) + "-to-" + panel.IsoDate(days.To)
 }

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"strings"
-
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -44,7 +42,7 @@ func (h *Handlers) rewardFile(c echo.Context) (panel.ExportFile, error) {
 	}, "Earlier redemptions")
 	columns[0].Width, columns[1].Width = 28, 30
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName("rewards", r.Period), ".csv"), Sheet: "Rewards", Columns: columns,
+		Name: fileName("rewards", r.Period), Sheet: "Rewards", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, u := range r.Rows {
 				cost := format.Amount(u.CostCents, currency)

@@ -24,17 +24,17 @@ func (h *Handlers) summaryReport(c echo.Context) error {
 	return h.show(c, q, &r.Period, err, func(v views.Report) templ.Component { return views.SummaryPage(v, r) })
 }
 
-// summaryCSV is the summary as a file, with a row for each day beside the day that it is compared with. A longer
+// summaryFile is the summary as a file, with a row for each day beside the day that it is compared with. A longer
 // earlier period has rows of its own. With a location it has the columns that are recorded by location.
-func (h *Handlers) summaryCSV(c echo.Context) error {
+func (h *Handlers) summaryFile(c echo.Context) (panel.ExportFile, error) {
 	q, err := h.query(c, views.Summary)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	q.Step = report.Daily
 	r, err := h.Reports.Compare(c.Request().Context(), page.Actor(c), q.Selection)
 	if err != nil {
-		return err
+		return panel.ExportFile{}, err
 	}
 	currency := page.Actor(c).Tenant.Currency
 	figures := []string{
@@ -44,11 +44,14 @@ func (h *Handlers) summaryCSV(c echo.Context) error {
 	if q.Location == nil {
 		figures = append(figures, "Points redeemed", "Redemptions", "Vouchers redeemed", "New customers", "Points expired", "Expired points returned")
 	}
-	header := append([]string{"Date"}, figures...)
+	columns := []page.Column{{Heading: "Date", Width: 12}}
+	for _, f := range figures {
+		columns = append(columns, page.Column{Heading: f})
+	}
 	if r.Against != nil {
-		header = append(header, "Compared with")
+		columns = append(columns, page.Column{Heading: "Compared with", Width: 14})
 		for _, f := range figures {
-			header = append(header, earlierColumn(f))
+			columns = append(columns, page.Column{Heading: earlierColumn(f)})
 		}
 	}
 	cells := func(day time.Time, d *report.Figures) []any {
@@ -61,18 +64,21 @@ func (h *Handlers) summaryCSV(c echo.Context) error {
 			d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers, d.PointsExpired, d.PointsExpiryReturned,
 		}[:1+len(figures)]
 	}
-	return h.CSV(c, fileName("summary", r.Period), header, func(row func(...any) error) error {
-		for i, b := range slices.Concat(r.Buckets, r.Longer) {
-			now := cells(b.From, &b.Current)
-			if i >= len(r.Buckets) {
-				now = cells(b.From, nil)
+	return panel.ExportFile{
+		Name: fileName("summary", r.Period), Sheet: "Summary", Columns: columns,
+		Write: func(row panel.RowWriter) error {
+			for i, b := range slices.Concat(r.Buckets, r.Longer) {
+				now := cells(b.From, &b.Current)
+				if i >= len(r.Buckets) {
+					now = cells(b.From, nil)
+				}
+				if err := row(append(now, cells(b.Beside.From, b.Previous)...)[:len(columns)]...); err != nil {
+					return err
+				}
 			}
-			if err := row(append(now, cells(b.Beside.From, b.Previous)...)[:len(header)]...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		},
+	}, nil
 }
 
 // earlierColumn is the heading of a figure of the earlier period: "Earlier sales".

@@ -57,7 +57,7 @@ func (h *Handlers) visitorsFile(c echo.Context) (panel.ExportFile, error) {
 		return []any{panel.IsoDate(day), a.Customers, a.NewCustomers, a.Returning()}
 	}
 	return panel.ExportFile{
-		Name: strings.TrimSuffix(fileName("customers", r.Period), ".csv"), Sheet: "Customers by day", Columns: columns,
+		Name: fileName("customers", r.Period), Sheet: "Customers by day", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, b := range r.Buckets {
 				if err := row(append(cells(b.From, &b.Current), cells(b.Beside.From, b.Previous)...)[:len(columns)]...); err != nil {
