@@ -92,12 +92,12 @@ func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (V
 	}
 	buckets := newBuckets[Attendance](t)
 	for _, row := range came {
-		switch part(row.Part) {
-		case inBuckets:
+		switch {
+		case part(row.Part) == inBuckets:
 			buckets.set(*row.Period, row.Bucket, row.Attendance)
-		case inRange:
+		case part(row.Part) == inRange:
 			v.Current = row.Attendance
-		case before:
+		case part(row.Part) == before:
 			v.Previous = row.Attendance
 		}
 	}
