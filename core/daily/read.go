@@ -104,40 +104,35 @@ const (
 		where not span.kept`
 )
 
-// VisitorsOfSpans are the customers of each span who didn't come since its day, and the new ones among them, who never came before: at a
-// @location, or anywhere (0). For spans of the same day that follow one another, they add up to how many different customers came.
+// VisitorsOfSpans are the customers of each span who didn't come since its day, at a @location or anywhere (0): part, customers. For spans of the
+// same day that follow one another, they add up to how many different customers came.
 const VisitorsOfSpans = `
-		select span.part, span.period, span.bucket, sum(d.customers) as customers, sum(d.customers) filter (where d.prior = '-infinity') as new
+		select span.part, sum(d.customers) as customers
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
 		where span.visits_kept
 			and span.hour is null
-		group by span.part, span.period, span.bucket
+		group by span.part
 		union all
-		select span.part, span.period, span.bucket, sum(h.customers), sum(h.customers) filter (where d.prior = '-infinity')
+		select span.part, sum(h.customers)
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
 		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
 		where span.visits_kept
 			and span.hour is not null
-		group by span.part, span.period, span.bucket
-		union all` + countedVisitors + visitors + came + `
-		group by span.part, span.period, span.bucket`
-
-const (
-	countedVisitors = `
-		select span.part, span.period, span.bucket, count(*), count(*) filter (where v.prior_id is null)
+		group by span.part
+		union all
+		select span.part, count(*)
 		from (
 			select *, @location::bigint as place
 			from span
 			where not visits_kept
 		) span
-		cross join lateral (`
-
-	came = `
+		cross join lateral (` + visitors + `
 		) v
-		where (v.prior_id is null or v.prior_id < span.since_id)`
-)
+		where v.prior_id is null
+			or v.prior_id < span.since_id
+		group by span.part`
 
 // VisitsNotKept follows Spans in a statement that reads several figures of who came. The sales of a span that isn't kept are read once for
 // all of them: how many customers came at a @location and anywhere (place 0), by the days of their visit before and of their first one. They

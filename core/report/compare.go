@@ -345,7 +345,12 @@ func (t timetable) at(location *int64) db.Args {
 
 // comparedSQL counts each part in all, and each bucket of the range and of the earlier period. With a location, only sales count. Sums
 // of bigints are numeric and saturate, so that no record can break a report.
-const comparedSQL = daily.Spans + `, came as materialized (` + daily.VisitorsOfSpans + `
+const comparedSQL = daily.Spans + `, came as materialized (
+		select part, sum(customers) as customers
+		from (` + daily.VisitorsOfSpans + `
+		) visitor
+		where part in (1, 2)
+		group by part
 	), figure as (
 		select part, period, bucket, sum(transactions) as transactions, sum(voided) as voided, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps,
 			sum(reversed) as reversed, sum(refunds) as refunds, sum(refunded) as refunded, sum(points_refunded) as points_refunded,
@@ -399,6 +404,6 @@ const comparedSQL = daily.Spans + `, came as materialized (` + daily.VisitorsOfS
 		sum(refunds)::bigint as refunds_count,
 		least(sum(refunded), 9223372036854775807)::bigint as refunded_total_cents,
 		least(sum(spend) - sum(refunded), 9223372036854775807)::bigint as net_spend_total_cents,
-		coalesce((select sum(customers)::bigint from came where came.part = figure.part), 0) as active_customers
+		coalesce((select customers from came where came.part = figure.part), 0)::bigint as active_customers
 	from figure
 	group by grouping sets ((part), (period, bucket))`
