@@ -104,8 +104,8 @@ const (
 		where not span.kept`
 )
 
-// VisitorsOfSpans are the customers of each span who didn't come since its day, at a @location or anywhere (0): part, customers. For spans of the
-// same day that follow one another, they add up to how many different customers came.
+// VisitorsOfSpans are the customers of each span who didn't come since its day, at a @location or anywhere (0): part, customers. For spans of
+// the same day that follow one another, they add up to how many different customers came.
 const VisitorsOfSpans = `
 		select span.part, sum(d.customers) as customers
 		from span
