@@ -1,44 +1,81 @@
 package daily
 
 // Spans begins a statement that reads figures of spans of time. Its arguments are a zone and columns of one length: @parts, @periods and
-// @buckets say what a span counts for, @starts, @ends, @first_ids and @next_ids bound it, and @days is its day, null for a part of a day; of a day up
-// to an hour, @hours is that hour. Of its customers, those count who didn't come since the day @since, which begins with @since_ids. Its
-// bucket begins on the day @step_days.
+// @buckets say what a span counts for, and @first_days and @last_days are its days. Of a day up to an hour, @hours is that hour, which begins at
+// @ends. Minutes after it are from @starts to @ends. Of a span's customers, those count who didn't come since the day @since, which begins with
+// @since_ids. Its bucket begins on the day @step_days. @midnights are when the days from @from_day on begin, and the one after them.
 //
-// A span that is counted up to an hour is divided there. A piece is kept if it was counted and its day isn't marked. Of those that aren't,
-// who came may be kept. Of those up to an hour, sales and who came are.
+// Days that were counted and aren't marked are read together. All others are spans of their own: a day that is counted up to an hour is divided
+// there. A piece is kept if it was counted and its day isn't marked. Of those that aren't, who came may be kept. Of those up to an hour, sales and
+// who came are.
 const Spans = `
-	with marked as materialized (
-		select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-		from loyalty.days_counted c
+	with days as materialized (
+		select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+		from loyalty.days_counted
+		where tenant_id = @tenant_id
+			and zone = @zone
+	), marked as materialized (
+		select (m.at at time zone @zone)::date as day, bool_or(m.visits) as visits
+		from days c
 		join loyalty.day_mark m on m.tenant_id = @tenant_id and m.at < c.ends_at
-		where c.tenant_id = @tenant_id
-			and c.zone = @zone
 		group by 1
-	), span as materialized (
-		select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, @zone::text as zone,
-			p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @days::date[], @hours::int[], @starts::timestamptz[], @ends::timestamptz[],
-			@first_ids::uuid[], @next_ids::uuid[], @since::date[], @since_ids::uuid[], @step_days::date[])
-			as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = @zone
-		cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+	), given as materialized (
+		select s.*, w.first_day as whole_from, w.last_day as whole_to
+		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @first_days::date[], @last_days::date[], @hours::int[],
+			@starts::timestamptz[], @ends::timestamptz[], @since::date[], @since_ids::uuid[], @step_days::date[])
+			as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+		left join lateral (
+			select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+			from days c
+			where s.ends is null
+		) w on w.first_day <= w.last_day
+			and not exists (select from marked m where m.day between w.first_day and w.last_day)
+	), piece as (
+		select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+			(@midnights::timestamptz[])[whole_from - @from_day::date + 1] as starts, (@midnights::timestamptz[])[whole_to - @from_day::date + 2] as ends,
+			true as kept, true as sales_kept, true as visits_kept
+		from given
+		where whole_from is not null
+		union all
+		select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+			p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+		from given g
 		cross join lateral (
-			select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-			where d.counted
+			select g.first_day + n as day
+			from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+		) d
+		left join days c on true
+		cross join lateral (
+			select coalesce(g.starts, (@midnights::timestamptz[])[d.day - @from_day::date + 1]) as starts,
+				coalesce(g.ends, (@midnights::timestamptz[])[d.day - @from_day::date + 2]) as ends,
+				coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+		) s
+		cross join lateral (
+			select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+			where s.counted
 			union all
-			select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-			where not d.counted
-				or s.next_id > c.next_id
+			select case when s.counted then c.ends_at else s.starts end, s.ends, false
+			where not s.counted
+				or s.ends > c.ends_at
 		) p
-		left join marked m on m.day = s.day
+		left join marked m on m.day = d.day
+		where coalesce(d.day not between g.whole_from and g.whole_to, true)
+	), span as materialized (
+		select *, @zone::text as zone, ` + firstIDOf + `starts` + firstIDEnd + ` as first_id, ` + firstIDOf + `ends` + firstIDEnd + ` as next_id
+		from piece
 	)`
+
+// The first ID of an instant.
+const (
+	firstIDOf  = `(lpad(to_hex(floor(extract(epoch from `
+	firstIDEnd = `) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`
+)
 
 // The figures of each span, kept or counted: part, period and bucket of the span, and then the columns of a table.
 const (
-	SalesOfSpans = ofSpans + salesFigures + kept + `day_sales d on d.tenant_id = @tenant_id and d.day = span.day
+	SalesOfSpans = ofSpans + salesFigures + kept + `day_sales d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
 		where span.kept
-		union all` + ofSpans + salesFigures + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day = span.day and d.hour < span.hour
+		union all` + ofSpans + salesFigures + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day = span.first_day and d.hour < span.hour
 		where span.sales_kept
 			and span.hour is not null
 		union all` + ofSpans + salesFigures + `
@@ -50,10 +87,10 @@ const (
 	salesFigures = `d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded`
 
 	// SalesByHour are completed sales.
-	SalesByHour = ofSpans + byHour + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day = span.day
+	SalesByHour = ofSpans + `d.day, ` + byHour + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
 		where span.kept
 			and d.transactions > 0
-		union all` + ofSpans + byHour + `
+		union all` + ofSpans + `span.first_day, ` + byHour + `
 		from span
 		cross join lateral (` + sales + `
 		) d
@@ -92,7 +129,7 @@ const (
 		from span
 		join loyalty.`
 
-	counted = ` d on d.tenant_id = @tenant_id and d.day = span.day
+	counted = ` d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
 		where span.kept
 		union all
 		select span.part, span.period, span.bucket, c.*
@@ -107,16 +144,20 @@ const (
 // VisitorsOfSpans are the customers of each span who didn't come since its day, at a @location or anywhere (0): part, customers. For spans of
 // the same day that follow one another, they add up to how many different customers came.
 const VisitorsOfSpans = `
-		select span.part, sum(d.customers) as customers
-		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
-		where span.visits_kept
-			and span.hour is null
+		select span.part, sum(d.customers) as customers` + eachDay + `
+		cross join lateral (
+			select sum(customers) as customers
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = @location
+				and day = span.first_day + n
+				and prior < span.since
+		) d` + wholeDays + `
 		group by span.part
 		union all
 		select span.part, sum(h.customers)
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < span.since
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.first_day and d.location_id = @location and d.prior < span.since
 		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
 		where span.visits_kept
 			and span.hour is not null
@@ -176,7 +217,13 @@ const (
 		cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
 		where not span.visits_kept`
 
-	dayOfSpan = `(span.starts at time zone span.zone)::date`
+	eachDay = `
+		from span
+		cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n`
+
+	wholeDays = `
+		where span.visits_kept
+			and span.hour is null`
 )
 
 // AttendanceOfSpans are the customers of each span at a @location, or anywhere (0): on their first visit since its day (customers) and since
@@ -185,14 +232,13 @@ const (
 // customers came. Of a day, few rows are read: from those of all its customers, those who had come since its step are taken off.
 const AttendanceOfSpans = `
 		select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
-			a.second - coalesce(b.second, 0) as second, a.step_second, a.visits
-		from span
+			a.second - coalesce(b.second, 0) as second, a.step_second, a.visits` + eachDay + `
 		cross join lateral (
 			select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
 			from loyalty.day_visit
 			where tenant_id = @tenant_id
 				and location_id = @location
-				and day = span.day
+				and day = span.first_day + n
 				and prior < span.since
 		) b
 		cross join lateral (
@@ -201,19 +247,17 @@ const AttendanceOfSpans = `
 			from loyalty.day_visit
 			where tenant_id = @tenant_id
 				and location_id = @location
-				and day = span.day
+				and day = span.first_day + n
 				and prior >= span.step
-		) a
-		where span.visits_kept
-			and span.hour is null
+		) a` + wholeDays + `
 		union all
 		select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
 			sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
 			sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
 		from (
-			select span.part, span.period, span.bucket, span.since, span.step, span.day, d.prior, h.customers, h.second
+			select span.part, span.period, span.bucket, span.since, span.step, span.first_day as day, d.prior, h.customers, h.second
 			from span
-			join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.day and d.location_id = @location and d.prior < 'infinity'
+			join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.first_day and d.location_id = @location and d.prior < 'infinity'
 			cross join lateral (
 				select sum(n.customers) as customers, sum(n.second) as second
 				from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
@@ -221,23 +265,28 @@ const AttendanceOfSpans = `
 			where span.visits_kept
 				and span.hour is not null
 			union all
-			select span.part, span.period, span.bucket, span.since, span.step, ` + dayOfSpan + `, c.prior, c.customers,
+			select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers,
 				case when c.prior = c.first_day then c.customers else 0 end` + visitsAt + `@location` + visitsNotKept + `
 		) part
 		group by part, period, bucket`
 
 // ReturnsOfSpans are the customers of each span, anywhere, who had come before its day and not since: part, bucket, customers.
 const ReturnsOfSpans = `
-		select span.part, span.bucket, sum(d.customers) as customers
-		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
-		where span.visits_kept
-			and span.hour is null
+		select span.part, span.bucket, sum(d.customers) as customers` + eachDay + `
+		cross join lateral (
+			select sum(customers) as customers
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = 0
+				and day = span.first_day + n
+				and prior > '-infinity'
+				and prior < span.since
+		) d` + wholeDays + `
 		group by span.part, span.bucket
 		union all
 		select span.part, span.bucket, h.customers
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since
 		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
 		where span.visits_kept
 			and span.hour is not null
@@ -250,11 +299,11 @@ const ReturnsOfSpans = `
 const CohortsOfSpans = `
 		select span.part, span.bucket, d.first_month, d.customers
 		from span
-		join loyalty.day_cohort d on d.tenant_id = @tenant_id and d.day = span.day
+		join loyalty.day_cohort d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
 		where span.visits_kept
 		union all
 		select span.part, span.bucket, date_trunc('month', c.first_day)::date, c.customers` + visitsAt + `0` + visitsNotKept + `
-			and c.prior < date_trunc('month', ` + dayOfSpan + `)`
+			and c.prior < date_trunc('month', span.first_day)`
 
 // FirstVisitsBefore is how many customers came for the first time, by day, of all days before @before, which begins with @before_id, by
 // the clocks of a @zone: day, customers. It follows Spans. The sales of a marked day are among those of a day before it and after it.
@@ -265,8 +314,7 @@ const FirstVisitsBefore = `
 		from (values (@zone::text)) given (zone)
 		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
 	), anew as materialized (
-		select m.day, (lpad(to_hex(extract(epoch from (m.day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
-			(lpad(to_hex(extract(epoch from (m.day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+		select m.day, ` + firstIDOf + `(m.day - 1)::timestamp` + firstIDEnd + ` as first_id, ` + firstIDOf + `(m.day + 2)::timestamp` + firstIDEnd + ` as next_id
 		from counted
 		join marked m on m.visits and m.day between counted.first_day and counted.last_day
 	), first_visit as materialized (

@@ -187,12 +187,13 @@ const (
 	later   part = 3 // a day of the earlier period that isn't compared, or not all of it: only its buckets contain it
 )
 
-// span is a day, or a part of one, whose records are counted together.
+// span is days, or a part of one, whose records are counted together.
 type span struct {
 	part       part
-	bucket     *int       // nil: none contains it
-	day        *time.Time // nil: a part of a day
-	hour       *int       // of a day up to an hour
+	bucket     *int // nil: none contains it
+	days       Period
+	hour       *int // of a day up to an hour
+	minutes    bool // of a day: after its last hour that counts whole
 	start, end time.Time
 	since      time.Time // the first day of its part
 	step       time.Time // the first day of its bucket
@@ -237,13 +238,14 @@ func (d days) timetable(step Step, against Against, now time.Time) timetable {
 	return t
 }
 
-// add adds the days of a bucket.
+// add adds the days of a bucket, if it has any.
 func (t *timetable) add(p part, bucket int, days Period, since time.Time) {
-	for day := days.From; !day.After(days.To); day = day.AddDate(0, 0, 1) {
-		t.spans = append(t.spans, span{
-			part: p, bucket: &bucket, day: &day, start: t.startOf(day), end: t.startOf(day.AddDate(0, 0, 1)), since: since, step: days.From,
-		})
+	if days.To.Before(days.From) {
+		return
 	}
+	t.spans = append(t.spans, span{
+		part: p, bucket: &bucket, days: days, start: t.startOf(days.From), end: t.startOf(days.To.AddDate(0, 0, 1)), since: since, step: days.From,
+	})
 }
 
 // end ends a part at an instant. The day that is divided there counts up to it. For a bucket of the earlier period it counts whole, because
@@ -251,17 +253,32 @@ func (t *timetable) add(p part, bucket int, days Period, since time.Time) {
 func (t *timetable) end(p part, until time.Time) {
 	var ended []span
 	for _, s := range t.spans {
-		if s.part == p && s.end.After(until) {
-			if s.start.Before(until) {
-				compared := s
-				if p == before {
-					compared.bucket = nil
-				}
-				ended = append(ended, t.upTo(compared, until)...)
-			}
-			s.part = later
+		if s.part != p || !s.end.After(until) {
+			ended = append(ended, s)
+			continue
 		}
-		ended = append(ended, s)
+		rest := s
+		for day := s.days.From; rest.start.Before(until); day = day.AddDate(0, 0, 1) {
+			next := t.startOf(day.AddDate(0, 0, 1))
+			if next.After(until) {
+				break
+			}
+			rest.days.From, rest.start = day.AddDate(0, 0, 1), next
+		}
+		if rest.start.After(s.start) {
+			s.days.To, s.end = rest.days.From.AddDate(0, 0, -1), rest.start
+			ended = append(ended, s)
+		}
+		if rest.start.Before(until) {
+			divided := rest
+			divided.days.To = rest.days.From
+			if p == before {
+				divided.bucket = nil
+			}
+			ended = append(ended, t.upTo(divided, until)...)
+		}
+		rest.part = later
+		ended = append(ended, rest)
 	}
 	t.spans = ended
 }
@@ -271,7 +288,7 @@ func (t *timetable) upTo(s span, until time.Time) []span {
 	local := until.In(t.zone)
 	hour, minute, second := local.Clock()
 	last := s
-	last.day, last.end = nil, until
+	last.minutes, last.end = true, until
 	last.start = until.Add(-time.Duration(60*minute+second)*time.Second - time.Duration(local.Nanosecond()))
 	if !last.start.After(s.start) {
 		last.start = s.start
@@ -320,20 +337,50 @@ func (d days) sameTime(now, date time.Time) time.Time {
 
 // args are the arguments that every statement about a timetable has (daily.Spans).
 func (t timetable) args() db.Args {
-	n := len(t.spans)
-	parts, periods, buckets, days, hours := make([]int64, n), make([]int64, n), make([]*int, n), make([]*time.Time, n), make([]*int, n)
-	starts, ends, firstIDs, nextIDs := make([]time.Time, n), make([]time.Time, n), make([]core.ID, n), make([]core.ID, n)
-	since, sinceIDs, steps := make([]time.Time, n), make([]core.ID, n), make([]time.Time, n)
-	for i, s := range t.spans {
-		parts[i], periods[i], buckets[i], days[i] = int64(s.part), int64(min(s.part, before)), s.bucket, s.day
-		hours[i] = s.hour
-		starts[i], ends[i], firstIDs[i], nextIDs[i] = s.start, s.end, core.FirstID(s.start), core.FirstID(s.end)
-		since[i], sinceIDs[i], steps[i] = s.since, core.FirstID(t.startOf(s.since)), s.step
-	}
+	fromDay, midnights := t.midnights()
+	isPart := func(s span) bool { return s.hour != nil || s.minutes }
 	return db.Args{
-		"zone": t.zone.String(), "parts": parts, "periods": periods, "buckets": buckets, "days": days, "hours": hours, "starts": starts, "ends": ends,
-		"first_ids": firstIDs, "next_ids": nextIDs, "since": since, "since_ids": sinceIDs, "step_days": steps,
+		"zone": t.zone.String(), "from_day": fromDay, "midnights": midnights,
+		"parts":      db.Column(t.spans, func(s span) int64 { return int64(s.part) }),
+		"periods":    db.Column(t.spans, func(s span) int64 { return int64(min(s.part, before)) }),
+		"buckets":    db.Column(t.spans, func(s span) *int { return s.bucket }),
+		"first_days": db.Column(t.spans, func(s span) time.Time { return s.days.From }),
+		"last_days":  db.Column(t.spans, func(s span) time.Time { return s.days.To }),
+		"hours":      db.Column(t.spans, func(s span) *int { return s.hour }),
+		"starts":     db.Column(t.spans, func(s span) *time.Time { return orNil(s.minutes, s.start) }),
+		"ends":       db.Column(t.spans, func(s span) *time.Time { return orNil(isPart(s), s.end) }),
+		"since":      db.Column(t.spans, func(s span) time.Time { return s.since }),
+		"since_ids":  db.Column(t.spans, func(s span) core.ID { return core.FirstID(t.startOf(s.since)) }),
+		"step_days":  db.Column(t.spans, func(s span) time.Time { return s.step }),
 	}
+}
+
+// orNil returns an instant if it is needed.
+func orNil(needed bool, at time.Time) *time.Time {
+	if needed {
+		return &at
+	}
+	return nil
+}
+
+// midnights returns when each day of the spans begins, and the day after them. from is the first of these days.
+func (t timetable) midnights() (from time.Time, midnights []time.Time) {
+	if len(t.spans) == 0 {
+		return from, nil
+	}
+	from, to := t.spans[0].days.From, t.spans[0].days.To
+	for _, s := range t.spans {
+		if s.days.From.Before(from) {
+			from = s.days.From
+		}
+		if s.days.To.After(to) {
+			to = s.days.To
+		}
+	}
+	for day := from; !day.After(to.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
+		midnights = append(midnights, t.startOf(day))
+	}
+	return from, midnights
 }
 
 // at are the arguments about a timetable and a location, or all of them.

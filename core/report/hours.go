@@ -32,15 +32,15 @@ func (s *Service) Hours(ctx context.Context, by core.Actor, sel Selection) (Hour
 	}
 	h := Hours{Period: Period{picked.from, picked.to}}
 	now := s.db.Now()
-	t := timetable{days: picked.days}
+	t, to := timetable{days: picked.days}, picked.from.AddDate(0, 0, -1)
 	for _, date := range picked.dates() {
 		if picked.startOf(date).After(now) {
 			break
 		}
-		weekday := int(date.Weekday()+6) % 7
-		h.Days[weekday]++
-		t.add(inRange, weekday, Period{date, date}, picked.from)
+		h.Days[int(date.Weekday()+6)%7]++
+		to = date
 	}
+	t.add(inRange, 0, Period{picked.from, to}, picked.from)
 	h.Cells, err = count[HourSales](ctx, s, by, hoursSQL, t.at(picked.location))
 	for _, cell := range h.Cells {
 		if cell.Weekday == nil && cell.Hour == nil {
@@ -50,17 +50,16 @@ func (s *Service) Hours(ctx context.Context, by core.Actor, sel Selection) (Hour
 	return h, err
 }
 
-// A bucket is a weekday.
 const hoursSQL = daily.Spans + `
-	select bucket as weekday, hour, sum(transactions)::bigint as transactions_count,
+	select weekday, hour, sum(transactions)::bigint as transactions_count,
 		least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
 	from (
-		select bucket, hour, sum(transactions) as transactions, sum(spend) as spend
+		select extract(isodow from day)::bigint - 1 as weekday, hour, sum(transactions) as transactions, sum(spend) as spend
 		from (` + daily.SalesByHour + `
 		) sold
 		where @location::bigint in (0, location_id)
-		group by bucket, hour
+		group by 1, hour
 	) cell
-	group by cube (bucket, hour)
+	group by cube (weekday, hour)
 	having count(*) > 0
-	order by bucket, hour`
+	order by weekday, hour`

@@ -252,6 +252,11 @@ func (d selected) clockHours(of *classes, clocks []award.Clock, now time.Time) d
 	t := timetable{days: d.days}
 	buckets := map[[24]int64]int{}
 	var inBucket, shown, class []int64
+	type bucketDays struct {
+		bucket int
+		Period
+	}
+	var days []bucketDays
 	for _, date := range datesOf(of.compared) {
 		if !d.startOf(date).Before(now) {
 			break
@@ -277,7 +282,14 @@ func (d selected) clockHours(of *classes, clocks []award.Clock, now time.Time) d
 				}
 			}
 		}
-		t.add(inRange, bucket, Period{date, date}, date)
+		if last := len(days) - 1; last >= 0 && days[last].bucket == bucket && days[last].To.Equal(date.AddDate(0, 0, -1)) {
+			days[last].To = date
+		} else {
+			days = append(days, bucketDays{bucket, Period{date, date}})
+		}
+	}
+	for _, alike := range days {
+		t.add(inRange, alike.bucket, alike.Period, alike.From)
 	}
 	args := t.at(d.location)
 	args["in_bucket"], args["shown"], args["classes"] = inBucket, shown, class

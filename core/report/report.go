@@ -56,7 +56,7 @@ const (
 	// Few reports run at once, so each may take longer than other statements: a year of a large business. A plan for any number of days
 	// expects ten, and would sort thousands of rows to add them up, where a hash takes a third less time.
 	takeTimeSQL = `
-	select set_config('statement_timeout', '40s', true) || set_config('enable_sort', 'off', true) || ` + planOnce + ` as set`
+	select set_config('statement_timeout', '40s', true) || set_config('enable_sort', 'off', true) || set_config('enable_material', 'off', true) || ` + planOnce + ` as set`
 
 	planOnce = `set_config('plan_cache_mode', 'force_generic_plan', true)`
 )

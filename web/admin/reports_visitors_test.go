@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,8 +32,14 @@ func TestCustomersWhoCame(t *testing.T) {
 	if got := page.Text("[aria-labelledby=groups-title]"); !strings.Contains(got, "being counted") {
 		t.Errorf("groups that weren't counted: %s", got)
 	}
+	if files := page.Texts("#export-files a"); slices.Contains(files, "Groups, CSV") {
+		t.Errorf("files before the groups were counted: %q", files)
+	}
 	m.Check(m.Days.Count(t.Context(), daily.Counting{Tenant: m.By.Tenant.ID}))
 	page = manager.Get("/admin/reports/visitors?from=2026-06-01&to=2026-06-15")
+	if files := page.Texts("#export-files a"); !slices.Contains(files, "Groups, CSV") {
+		t.Errorf("files when the groups were counted: %q", files)
+	}
 	wants(t, "groups", page.Texts("[aria-labelledby=groups-title] tbody .num.text-end:nth-child(2)"), []string{"0 € 0.00", "0 € 0.00", "1 € 16.00", "0 € 0.00", "0 € 0.00", "1 € 5.00"})
 	_, rows := manager.file("/admin/reports/visitors.csv?from=2026-06-10&to=2026-06-10&compare=none")
 	wants(t, "the file", columns(rows, "Date", "Customers", "First-time", "Returning"), []string{"2026-06-10 | 1 | 0 | 1"})

@@ -64,6 +64,8 @@ type Report struct {
 	Places []location.Location
 	Place  *int64         // the chosen location; nil: all
 	Days   *report.Period // nil: the filters were refused
+
+	Grouped bool // the groups of customers were counted
 }
 
 func (v Report) refused() bool { return !v.Form.Problem().None() }
