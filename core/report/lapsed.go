@@ -66,12 +66,27 @@ func (s *Service) ExportAudience(ctx context.Context, by core.Actor, name daily.
 }
 
 // A customer's last sale is found walking back from the day since when they didn't come: few of a day's customers never came again, but
-// a page is found among the sales of a day or two.
+// a page is found among the sales of a day or two. Customers who were merged into another one have no sales.
 var lapsedList = db.NewList(`
 	select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, t.created_at as last_visit, t.id as sale_id,
 		v.visits, v.spend_cents
-	from loyalty.transaction t
-	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = t.customer_id and c.merged_into is null
+	from (
+		select t.id, t.customer_id, t.created_at
+		from loyalty.transaction t
+		where t.tenant_id = @tenant_id
+			and t.id < @lapsed_id
+			and t.status = 'completed'
+			and not exists (
+				select
+				from loyalty.transaction later
+				where later.tenant_id = @tenant_id
+					and later.customer_id = t.customer_id
+					and later.id > t.id
+					and later.status = 'completed'
+			) {position}
+		{page}
+	) t
+	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = t.customer_id
 	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = t.customer_id
 	cross join lateral (
 		select count(distinct (s.created_at at time zone @zone)::date) as visits,
@@ -81,18 +96,7 @@ var lapsedList = db.NewList(`
 			and s.customer_id = t.customer_id
 			and s.status = 'completed'
 	) v
-	where t.tenant_id = @tenant_id
-		and t.id < @lapsed_id
-		and t.status = 'completed'
-		and not exists (
-			select
-			from loyalty.transaction later
-			where later.tenant_id = @tenant_id
-				and later.customer_id = t.customer_id
-				and later.id > t.id
-				and later.status = 'completed'
-		) {position}
-	{page}`, db.Descending("t.id", "@id"), nil)
+	{order}`, db.Descending("t.id", "@id"), nil)
 
 // Those who came lately and those who didn't are apart in the index, so a page doesn't read the others.
 var (
