@@ -97,12 +97,12 @@ const (
 			group by a.location_id, a.actor_kind, a.actor_id`
 
 	// What an earlier build recorded, and most sales, have no parts: all of the award is its base. Of a capped award, the base counts
-	// first, then the promotion, then the level.
+	// first, then the promotion, then the level. The parts of any other award add up to it.
 	rules = `
 			select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
 				count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
 				least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
-				least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
+				least(coalesce(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) filter (where capped), 0), 9223372036854775807)::bigint as capped_off
 			from loyalty.transaction
 			cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
 			cross join lateral (select least(coalesce(base_award, award), award) as base) b
@@ -215,7 +215,8 @@ const (
 							and checkout_id = `
 
 	flows = `
-			select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+			select unit, kind, sum(amount) as amount,
+				coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
 			from loyalty.ledger_entry
 			where tenant_id = @tenant_id
 				and id >= span.first_id
