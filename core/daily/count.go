@@ -158,7 +158,7 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 		if marked.Any && !day.ends.IsZero() {
 			err = unmark(tx, years, core.StartOfDate(day.day, zone), day.ends, zone)
 		}
-		return true, errors.Join(err, day.count(tx, zone), then.store(tx, zone))
+		return true, errors.Join(err, day.count(tx, zone), then.store(tx, zone), then.keepMonths(tx, zone, day, done))
 	})
 }
 
@@ -265,4 +265,17 @@ func (c toCount) count(tx *db.Tx, zone *time.Location) error {
 		}))
 	}
 	return err
+}
+
+// keepMonths queues that months are kept that are complete with a day, if there is one, or because there is none before the others. before are
+// the days that were counted before it.
+func (d days) keepMonths(tx *db.Tx, zone *time.Location, with toCount, before days) error {
+	day, upTo := with.day, with.day
+	if before.FirstDay != nil && day.Before(*before.FirstDay) {
+		upTo = *before.FirstDay
+	}
+	if with.ends.IsZero() {
+		day = upTo
+	}
+	return db.Queue(tx, keepMonthsSQL, db.Args{"day": day, "up_to": upTo, "first_day": d.FirstDay, "next_day": d.whole(zone).AddDate(0, 0, 1)})
 }

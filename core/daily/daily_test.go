@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
@@ -160,6 +161,67 @@ func TestYearsAgoAreCountedLast(t *testing.T) {
 	next(true) // the customer
 	next(true) // nothing before
 	next(false)
+}
+
+// What changed balances is kept by month when each day of it is counted. What isn't kept is added up from days: a month of which days are left,
+// one that got lost, and all before an earlier build, which doesn't know months, has counted days of another time zone.
+func TestMonthsAreKept(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t))
+	who := s.on("2026-01-20 09:00:00").Customer().ID
+	s.on("2026-01-20 12:00:00").Sale(who, s.purchase, 1)
+	march := s.on("2026-03-15 12:00:00").Sale(who, s.purchase, 3)
+	s.on("2026-05-02 12:00:00").Sale(who, s.purchase, 5)
+	s.on("2026-06-01 12:00:00").Sale(who, s.purchase, 7)
+	want := func(when string, want ...string) {
+		t.Helper()
+		got := shoptest.QueryAll[string](s.Shop, `
+			select concat_ws(' ', to_char(month, 'YYYY-MM'), kind, amount)
+			from loyalty.month_flow
+			where tenant_id = $1
+			order by month, kind`, s.By.Tenant.ID)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	opened := func(now string, want map[string]int64) {
+		t.Helper()
+		then := s.on(now)
+		for day, opening := range want {
+			from, err := time.Parse(time.DateOnly, day)
+			s.Check(err)
+			st, err := then.Reports.Points(t.Context(), s.By, report.Balances{Range: report.Range{From: &from}})
+			s.Check(err)
+			if st.Opening != opening {
+				t.Errorf("on %s, %s opened with %d points, want %d", now, day, st.Opening, opening)
+			}
+		}
+	}
+	openings := map[string]int64{
+		"2026-01-20": 0, "2026-01-21": 1, "2026-03-15": 1, "2026-03-16": 4, "2026-04-01": 4, "2026-05-01": 4, "2026-05-15": 9, "2026-06-01": 9, "2026-06-02": 16,
+	}
+	opened("2026-06-10 12:00:00", openings)
+	s.on("2026-06-01 13:00:00").count()
+	kept := []string{"2026-01 earn 1", "2026-03 earn 3", "2026-05 earn 5"}
+	want("in June", kept...)
+	opened("2026-06-10 12:00:00", openings)
+	s.Verify()
+
+	s.on("2026-06-11 12:00:00").VoidSale(march.ID)
+	s.on("2026-06-12 12:00:00").count()
+	want("after a void", kept...)
+	openings["2026-06-12"] = 13
+	s.Exec("delete from loyalty.month_flow where tenant_id = $1 and month = '2026-03-01'", s.By.Tenant.ID)
+	opened("2026-06-12 13:00:00", openings)
+
+	s.on("2026-07-02 12:00:00").count()
+	want("in July", "2026-01 earn 1", "2026-05 earn 5", "2026-06 earn 7", "2026-06 reversal -3")
+	opened("2026-07-02 13:00:00", openings)
+	s.Verify()
+
+	s.Exec("update loyalty.days_counted set zone = 'America/New_York' where tenant_id = $1", s.By.Tenant.ID)
+	want("an earlier build counts days of New York")
+	opened("2026-07-02 13:00:00", openings)
 }
 
 // The database says up to when all transactions have ended. Here that is now, and the job's clock is a day ahead.

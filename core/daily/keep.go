@@ -173,6 +173,21 @@ const (
 	select @tenant_id, @day::date, c.*` + ofDay + flows + `
 	) c`
 
+	// A month is kept when each day of it is counted: from @first_day to the one before @next_day. Days without records aren't counted one by
+	// one, so with a day the months up to that of the next one that was counted may be complete.
+	keepMonthsSQL = `
+	insert into loyalty.month_flow (tenant_id, month, unit, kind, amount, below)
+	select @tenant_id, m.month, f.unit, f.kind, sum(f.amount), sum(f.below)
+	from (
+		select month::date as month, (month + interval '1 month')::date as next
+		from generate_series(date_trunc('month', @day::date::timestamp), @up_to::date, interval '1 month') month
+	) m
+	join loyalty.day_flow f on f.tenant_id = @tenant_id and f.day >= m.month and f.day < m.next
+	where m.month >= coalesce(@first_day::date, '-infinity')
+		and m.next <= @next_day::date
+	group by m.month, f.unit, f.kind
+	on conflict do nothing`
+
 	keepLevelChangesSQL = `
 	insert into loyalty.day_level (tenant_id, day, to_level, reason, changes)
 	select @tenant_id, @day::date, c.*` + ofDay + levelChanges + `
@@ -227,6 +242,10 @@ const dropSQL = `
 		delete from loyalty.day_flow
 		where tenant_id = @tenant_id
 			and day between @first and @last
+	), months as (
+		delete from loyalty.month_flow
+		where tenant_id = @tenant_id
+			and month between date_trunc('month', @first::date::timestamp)::date and @last
 	), levels as (
 		delete from loyalty.day_level
 		where tenant_id = @tenant_id

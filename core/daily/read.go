@@ -355,7 +355,8 @@ const FirstVisitsBefore = `
 	)`
 
 // FlowsBefore is what changed balances before the day @before, which begins with @before_id, by the clocks of a @zone: unit, kind, amount,
-// below. FlowsBetween is that from the day @after on, which begins with @after_id. They follow "with".
+// below, in several rows of each. FlowsBetween is that from the day @after on, which begins with @after_id. They follow "with". Of months that
+// are kept, the days aren't read.
 const (
 	FlowsBefore = flowsAfter + `'-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid` + flowsUpTo
 
@@ -363,17 +364,34 @@ const (
 
 	flowsAfter = `
 	done as (
-		select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
-			least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
+		select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), @before::date - 1) as last_day,
+			given.after_id, least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
 		from (values (@zone::text, `
 
 	flowsUpTo = `)) given (zone, after, after_id)
 		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
-	), flow as materialized (
-		select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
+	), month as materialized (
+		select m.month, m.unit, m.kind, m.amount, m.below
 		from done
-		join loyalty.day_flow d on d.tenant_id = @tenant_id and d.day between done.first_day and done.last_day and d.day < @before::date
-		group by d.unit, d.kind
+		join loyalty.month_flow m on m.tenant_id = @tenant_id and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
+	), days_left as (
+		select r.first_day, r.last_day
+		from (
+			select coalesce(lag(m.next) over (order by m.next), done.first_day) as first_day, m.month - 1 as last_day
+			from done
+			join (select distinct month, (month + interval '1 month')::date as next from month) m on true
+			union all
+			select coalesce((select max(month) + interval '1 month' from month)::date, done.first_day), done.last_day
+			from done
+		) r
+		where r.first_day <= r.last_day
+	), flow as materialized (
+		select unit, kind, amount, below
+		from month
+		union all
+		select d.unit, d.kind, d.amount, d.below
+		from days_left l
+		join loyalty.day_flow d on d.tenant_id = @tenant_id and d.day between l.first_day and l.last_day
 		union all
 		select c.unit, c.kind, c.amount, c.below
 		from (

@@ -86,6 +86,7 @@ var tablesSQL = []string{
 	`drop trigger if exists mark_day on loyalty.voucher`,
 	`drop trigger if exists mark_sale on loyalty.voucher`,
 	`drop trigger if exists mark_day on loyalty.customer`,
+	`drop trigger if exists drop_months on loyalty.days_counted`,
 	`drop trigger give_platform on loyalty.idempotency`,
 	`alter table loyalty.idempotency drop constraint idempotency_pkey`,
 	`alter table loyalty.idempotency add primary key (tenant_id, caller, key)`,

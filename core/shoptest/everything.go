@@ -53,7 +53,7 @@ func (s Shop) WriteEverything() {
 // seedDays counts days on which something happened, and changes one of them.
 func seedDays(s Shop, silver int64) {
 	s.T.Helper()
-	past := s.At(s.DB.Now().Add(-72 * time.Hour))
+	past := s.At(s.DB.Now().Add(-40 * 24 * time.Hour)) // in a month that is over
 	c := past.Customer()
 	sold := past.Sale(c.ID, past.Points(100), 1250)
 	past.Redeem(c.ID, past.Reward(5, nil))

@@ -32,6 +32,7 @@ var leftOut = map[string]string{
 	"day_sales_hour":     "follows from the records, and is counted again",
 	"day_staff":          "follows from the records, and is counted again",
 	"day_visit":          "follows from the records, and is counted again",
+	"month_flow":         "follows from the records, and is counted again",
 	"customer_year":      "follows from the records, and is counted again",
 	"year_counted":       "says what was counted at the other installation; this one counts again",
 	"year_group":         "follows from the records, and is counted again",

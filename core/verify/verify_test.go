@@ -587,6 +587,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every day that was counted has its redemptions", "a redemption too many", "update loyalty.day_reward set redemptions = redemptions + 1"},
 		{"Every day that was counted has its redemptions", "a voucher too few", "update loyalty.day_coupon set sent = 0 where sent > 0"},
 		{"Every day that was counted has what changed balances", "a point too few", "update loyalty.day_flow set amount = amount - 1"},
+		{"Every day that was counted has what changed balances", "a point too many in its month", "update loyalty.month_flow set amount = amount + 1"},
 		{"Every day that was counted has what changed balances", "a change of level too many", "update loyalty.day_level set changes = changes + 1"},
 		{"Every day that was counted has what changed balances", "a customer too many", "update loyalty.day_joined set customers = customers + 1"},
 		{"Every customer's year", "a customer who didn't come", "insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend) select tenant_id, id, '2026-01-01', 1, 1 from loyalty.customer"},

@@ -334,7 +334,7 @@ prepare keepRulesSQL as
       select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
         count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
         least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
-        least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
+        least(coalesce(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) filter (where capped), 0), 9223372036854775807)::bigint as capped_off
       from loyalty.transaction
       cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
       cross join lateral (select least(coalesce(base_award, award), award) as base) b
@@ -462,13 +462,30 @@ prepare keepFlowsSQL as
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
   ) span
   cross join lateral (
-      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
       from loyalty.ledger_entry
       where tenant_id = $1
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
   ) c;
+
+-- keepMonthsSQL (core/daily/keep.go): A month is kept when each day of it is counted: from @first_day to the one before
+-- @next_day.
+-- $1=tenant_id $2=day $3=up_to $4=first_day $5=next_day
+prepare keepMonthsSQL as
+  insert into loyalty.month_flow (tenant_id, month, unit, kind, amount, below)
+  select $1, m.month, f.unit, f.kind, sum(f.amount), sum(f.below)
+  from (
+    select month::date as month, (month + interval '1 month')::date as next
+    from generate_series(date_trunc('month', $2::date::timestamp), $3::date, interval '1 month') month
+  ) m
+  join loyalty.day_flow f on f.tenant_id = $1 and f.day >= m.month and f.day < m.next
+  where m.month >= coalesce($4::date, '-infinity')
+    and m.next <= $5::date
+  group by m.month, f.unit, f.kind
+  on conflict do nothing;
 
 -- keepLevelChangesSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -549,6 +566,10 @@ prepare dropSQL as
     delete from loyalty.day_flow
     where tenant_id = $1
       and day between $2 and $3
+  ), months as (
+    delete from loyalty.month_flow
+    where tenant_id = $1
+      and month between date_trunc('month', $2::date::timestamp)::date and $3
   ), levels as (
     delete from loyalty.day_level
     where tenant_id = $1

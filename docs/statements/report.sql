@@ -10,33 +10,63 @@
 deallocate all;
 
 -- locationsSQL (core/report/breakdown.go): Parts with nothing in them have no row.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
 prepare locationsSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   )
   select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
     s.voided_count, s.previous_transactions_count, s.previous_voided_count, s.previous_spend_cents
@@ -53,12 +83,12 @@ prepare locationsSQL as
     from (
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
       where span.sales_kept
       and span.hour is not null
       union all
@@ -97,40 +127,70 @@ prepare locationsSQL as
       where not span.sales_kept
     ) sold
     where part in (1, 2)
-      and $15::bigint in (0, location_id)
+      and $16::bigint in (0, location_id)
     group by grouping sets ((), (location_id))
   ) s
   left join loyalty.location l on l.tenant_id = $1 and l.id = s.location_id
   order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id;
 
 -- staffSQL (core/report/breakdown.go): A person who was renamed has one row, under the present name.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
 prepare staffSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   )
   select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
     a.voided_count, a.previous_transactions_count, a.previous_voided_count, a.previous_spend_cents, a.redemptions_count
@@ -149,7 +209,7 @@ prepare staffSQL as
       select span.part, span.period, span.bucket, d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
       d.redemptions
       from span
-      join loyalty.day_staff d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_staff d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -183,7 +243,7 @@ prepare staffSQL as
       where not span.kept
     ) recorded
     where part in (1, 2)
-      and $15::bigint in (0, location_id)
+      and $16::bigint in (0, location_id)
     group by grouping sets ((), (actor_kind, actor_id))
   ) a
   left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $1 and p.id::text = a.actor_id
@@ -191,46 +251,84 @@ prepare staffSQL as
 
 -- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
 -- earlier period.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
 prepare comparedSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   ), came as materialized (
     select part, sum(customers) as customers
     from (
       select span.part, sum(d.customers) as customers
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
+      cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
+      cross join lateral (
+        select sum(customers) as customers
+        from loyalty.day_visit
+        where tenant_id = $1
+        and location_id = $16
+        and day = span.first_day + n
+        and prior < span.since
+      ) d
       where span.visits_kept
       and span.hour is null
       group by span.part
       union all
       select span.part, sum(h.customers)
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < span.since
+      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $16 and d.prior < span.since
       cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
       where span.visits_kept
       and span.hour is not null
@@ -238,7 +336,7 @@ prepare comparedSQL as
       union all
       select span.part, count(*)
       from (
-        select *, $15::bigint as place
+        select *, $16::bigint as place
         from span
         where not visits_kept
       ) span
@@ -279,12 +377,12 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
       where span.sales_kept
       and span.hour is not null
       union all
@@ -322,14 +420,14 @@ prepare comparedSQL as
       ) d
       where not span.sales_kept
     ) sold
-    where $15::bigint in (0, location_id)
+    where $16::bigint in (0, location_id)
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(points), sum(redemptions), 0, 0, 0, 0
     from (
       select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
       from span
-      join loyalty.day_reward d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_reward d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -348,14 +446,14 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) redeemed
-    where $15 = 0
+    where $16 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
     from (
       select span.part, span.period, span.bucket, d.redeemed
       from span
-      join loyalty.day_coupon d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_coupon d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -370,14 +468,14 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) used
-    where $15 = 0
+    where $16 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(customers), 0, 0
     from (
       select span.part, span.period, span.bucket, d.customers
       from span
-      join loyalty.day_joined d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_joined d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -393,7 +491,7 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) joined
-    where $15 = 0
+    where $16 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -401,13 +499,14 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
-        select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+        select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
         from loyalty.ledger_entry
         where tenant_id = $1
         and id >= span.first_id
@@ -416,7 +515,7 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) ended
-    where $15 = 0
+    where $16 = 0
       and unit = 'points'
       and kind in ('expiry', 'expiry_return')
     group by part, period, bucket
@@ -462,33 +561,63 @@ prepare couponsSQL as
   order by c.created_at desc, c.id desc;
 
 -- couponUseSQL (core/report/coupon.go): A part in all counts each sale once, and so do buckets.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day
 prepare couponUseSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   ), used as (
     select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
       case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
@@ -501,7 +630,7 @@ prepare couponUseSQL as
         select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
         d.spend_once
         from span
-        join loyalty.day_coupon d on d.tenant_id = $1 and d.day = span.day
+        join loyalty.day_coupon d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -589,12 +718,12 @@ prepare couponUseSQL as
       from (
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
-        join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+        join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
-        join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+        join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
         where span.sales_kept
         and span.hour is not null
         union all
@@ -686,33 +815,63 @@ prepare ruleChangesSQL as
   order by id;
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
 prepare earnedSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   )
   select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
     case k.kind
@@ -744,7 +903,7 @@ prepare earnedSQL as
         select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
         d.capped_sales, d.capped_off
         from span
-        join loyalty.day_rule d on d.tenant_id = $1 and d.day = span.day
+        join loyalty.day_rule d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -753,7 +912,7 @@ prepare earnedSQL as
           select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
           count(*) as transactions, least(sum(spend_amount_cents), 9223372036854775807)::bigint as spend, least(sum(award), 9223372036854775807)::bigint as issued, least(sum(base), 9223372036854775807)::bigint as base, least(sum(promotion), 9223372036854775807)::bigint as promotion,
           least(sum(award - base - promotion), 9223372036854775807)::bigint as level, count(*) filter (where capped) as capped_sales,
-          least(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award), 9223372036854775807)::bigint as capped_off
+          least(coalesce(sum(coalesce(base_award, award)::numeric + coalesce(promotion_award, 0) + coalesce(level_award, 0) - award) filter (where capped), 0), 9223372036854775807)::bigint as capped_off
           from loyalty.transaction
           cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
           cross join lateral (select least(coalesce(base_award, award), award) as base) b
@@ -767,7 +926,7 @@ prepare earnedSQL as
         where not span.kept
       ) sold
       where part in (1, 2)
-        and $15::bigint in (0, location_id)
+        and $16::bigint in (0, location_id)
       group by part, unit, promotion_id, level_id
     ) earned
     group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
@@ -932,47 +1091,77 @@ prepare isLargeSQL as
       ) account
     ) as large;
 
--- hoursSQL (core/report/hours.go): A bucket is a weekday.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location
+-- hoursSQL (core/report/hours.go), for Hours: Hours returns the sales of a selection by weekday and hour.
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
 prepare hoursSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   )
-  select bucket as weekday, hour, sum(transactions)::bigint as transactions_count,
+  select weekday, hour, sum(transactions)::bigint as transactions_count,
     least(sum(spend), 9223372036854775807)::bigint as spend_total_cents
   from (
-    select bucket, hour, sum(transactions) as transactions, sum(spend) as spend
+    select extract(isodow from day)::bigint - 1 as weekday, hour, sum(transactions) as transactions, sum(spend) as spend
     from (
-      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transactions, d.spend
+      select span.part, span.period, span.bucket, d.day, d.hour, d.location_id, d.transactions, d.spend
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       and d.transactions > 0
       union all
-      select span.part, span.period, span.bucket, d.hour, d.location_id, d.transactions, d.spend
+      select span.part, span.period, span.bucket, span.first_day, d.hour, d.location_id, d.transactions, d.spend
       from span
       cross join lateral (
         select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
@@ -1007,43 +1196,47 @@ prepare hoursSQL as
       where not span.kept
       and d.transactions > 0
     ) sold
-    where $15::bigint in (0, location_id)
-    group by bucket, hour
+    where $16::bigint in (0, location_id)
+    group by 1, hour
   ) cell
-  group by cube (bucket, hour)
+  group by cube (weekday, hour)
   having count(*) > 0
-  order by bucket, hour;
+  order by weekday, hour;
 
 -- lapsedList (core/report/lapsed.go): A customer's last sale is found walking back from the day since when they didn't
 -- come: few of a day's customers never came again, but a page is found among the sales of a day or two.
--- $1=tenant_id $2=zone $3=lapsed_id $4=limit
+-- $1=tenant_id $2=lapsed_id $3=limit $4=zone
 prepare lapsedList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, t.created_at as last_visit, t.id as sale_id,
     v.visits, v.spend_cents
-  from loyalty.transaction t
-  join loyalty.customer c on c.tenant_id = $1 and c.id = t.customer_id and c.merged_into is null
+  from (
+    select t.id, t.customer_id, t.created_at
+    from loyalty.transaction t
+    where t.tenant_id = $1
+      and t.id < $2
+      and t.status = 'completed'
+      and not exists (
+        select
+        from loyalty.transaction later
+        where later.tenant_id = $1
+          and later.customer_id = t.customer_id
+          and later.id > t.id
+          and later.status = 'completed'
+      )
+    order by t.id desc
+    limit $3
+  ) t
+  join loyalty.customer c on c.tenant_id = $1 and c.id = t.customer_id
   join loyalty.account a on a.tenant_id = $1 and a.customer_id = t.customer_id
   cross join lateral (
-    select count(distinct (s.created_at at time zone $2)::date) as visits,
+    select count(distinct (s.created_at at time zone $4)::date) as visits,
       least(sum(s.spend_amount_cents), 9223372036854775807)::bigint as spend_cents
     from loyalty.transaction s
     where s.tenant_id = $1
       and s.customer_id = t.customer_id
       and s.status = 'completed'
   ) v
-  where t.tenant_id = $1
-    and t.id < $3
-    and t.status = 'completed'
-    and not exists (
-      select
-      from loyalty.transaction later
-      where later.tenant_id = $1
-        and later.customer_id = t.customer_id
-        and later.id > t.id
-        and later.status = 'completed'
-    )
-  order by t.id desc
-  limit $4;
+  order by t.id desc;
 
 -- groupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page
 -- doesn't read the others.
@@ -1296,39 +1489,69 @@ prepare levelHoldersSQL as
   group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
 
 -- levelChangesSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day
 prepare levelChangesSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   )
   select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
   from (
     select span.part, span.period, span.bucket, d.to_level, d.reason, d.changes
     from span
-    join loyalty.day_level d on d.tenant_id = $1 and d.day = span.day
+    join loyalty.day_level d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -1348,32 +1571,50 @@ prepare levelChangesSQL as
 
 -- owedSQL (core/report/outstanding.go): What customers can spend is what ever changed balances, without those below zero
 -- and those of erased customers.
--- $1=before_id $2=zone $3=tenant_id $4=before
+-- $1=before $2=before_id $3=zone $4=tenant_id
 prepare owedSQL as
   with
   done as (
-    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
-      least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
-    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $3 and c.zone = given.zone
-  ), flow as materialized (
-    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $1::date - 1) as last_day,
+      given.after_id, least(coalesce(c.first_id, $2::uuid), $2::uuid) as first_id, coalesce(c.next_id, $2::uuid) as next_id
+    from (values ($3::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $4 and c.zone = given.zone
+  ), month as materialized (
+    select m.month, m.unit, m.kind, m.amount, m.below
     from done
-    join loyalty.day_flow d on d.tenant_id = $3 and d.day between done.first_day and done.last_day and d.day < $4::date
-    group by d.unit, d.kind
+    join loyalty.month_flow m on m.tenant_id = $4 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
+  ), days_left as (
+    select r.first_day, r.last_day
+    from (
+      select coalesce(lag(m.next) over (order by m.next), done.first_day) as first_day, m.month - 1 as last_day
+      from done
+      join (select distinct month, (month + interval '1 month')::date as next from month) m on true
+      union all
+      select coalesce((select max(month) + interval '1 month' from month)::date, done.first_day), done.last_day
+      from done
+    ) r
+    where r.first_day <= r.last_day
+  ), flow as materialized (
+    select unit, kind, amount, below
+    from month
+    union all
+    select d.unit, d.kind, d.amount, d.below
+    from days_left l
+    join loyalty.day_flow d on d.tenant_id = $4 and d.day between l.first_day and l.last_day
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
       select after_id as first_id, first_id as next_id
       from done
       union all
-      select greatest(next_id, after_id), $1::uuid
+      select greatest(next_id, after_id), $2::uuid
       from done
     ) span
     cross join lateral (
-      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
       from loyalty.ledger_entry
-      where tenant_id = $3
+      where tenant_id = $4
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
@@ -1383,7 +1624,7 @@ prepare owedSQL as
       coalesce(sum(a.stamps) filter (where a.stamps > 0), 0) as stamps
     from loyalty.customer c
     join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
-    where c.tenant_id = $3
+    where c.tenant_id = $4
       and c.phone_key is null
       and c.email_key is null
   ), held as (
@@ -1402,7 +1643,7 @@ prepare owedSQL as
     (min(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as least_stamps,
     (max(least(round(r.cost_cents::numeric * owed.stamps / r.stamps_cost), 9223372036854775807)) filter (where r.stamps_cost > 0))::bigint as most_stamps
   from owed
-  left join loyalty.reward r on r.tenant_id = $3
+  left join loyalty.reward r on r.tenant_id = $4
     and r.active
     and r.cost_cents is not null
   group by owed.points, owed.stamps;
@@ -1417,55 +1658,103 @@ prepare firstStepsSQL as
     (select id from loyalty.reward where tenant_id = $1 order by id limit 1) is not null as reward;
 
 -- statementSQL (core/report/points.go), for Points: Points returns the statement of a unit.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=steps $19=next_id $20=end
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=before $17=before_id $18=unit $19=steps $20=next_id $21=end
 prepare statementSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   ),
   done as (
-    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
-      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $16::date - 1) as last_day,
+      given.after_id, least(coalesce(c.first_id, $17::uuid), $17::uuid) as first_id, coalesce(c.next_id, $17::uuid) as next_id
     from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
-  ), flow as materialized (
-    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
+  ), month as materialized (
+    select m.month, m.unit, m.kind, m.amount, m.below
     from done
-    join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
-    group by d.unit, d.kind
+    join loyalty.month_flow m on m.tenant_id = $1 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
+  ), days_left as (
+    select r.first_day, r.last_day
+    from (
+      select coalesce(lag(m.next) over (order by m.next), done.first_day) as first_day, m.month - 1 as last_day
+      from done
+      join (select distinct month, (month + interval '1 month')::date as next from month) m on true
+      union all
+      select coalesce((select max(month) + interval '1 month' from month)::date, done.first_day), done.last_day
+      from done
+    ) r
+    where r.first_day <= r.last_day
+  ), flow as materialized (
+    select unit, kind, amount, below
+    from month
+    union all
+    select d.unit, d.kind, d.amount, d.below
+    from days_left l
+    join loyalty.day_flow d on d.tenant_id = $1 and d.day between l.first_day and l.last_day
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
       select after_id as first_id, first_id as next_id
       from done
       union all
-      select greatest(next_id, after_id), $15::uuid
+      select greatest(next_id, after_id), $17::uuid
       from done
     ) span
     cross join lateral (
-      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
       from loyalty.ledger_entry
       where tenant_id = $1
         and id >= span.first_id
@@ -1477,13 +1766,14 @@ prepare statementSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
-        select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+        select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
         from loyalty.ledger_entry
         where tenant_id = $1
         and id >= span.first_id
@@ -1492,15 +1782,15 @@ prepare statementSQL as
       ) c
       where not span.kept
     ) f
-    where unit = $17::text
+    where unit = $18::text
     group by part, bucket, kind
   ), opened as materialized (
     select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
     from flow
-    where unit = $17
+    where unit = $18
   ), step as (
     select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
-    from generate_series(0, $18::bigint - 1) n (step)
+    from generate_series(0, $19::bigint - 1) n (step)
     left join moved m on m.bucket = n.step
     group by n.step
   ), around as (
@@ -1522,8 +1812,8 @@ prepare statementSQL as
       from loyalty.ledger_entry
       where tenant_id = $1
         and customer_id = c.id
-        and unit = $17
-        and id < $19::uuid
+        and unit = $18
+        and id < $20::uuid
       order by seq desc
       limit 1
     ) e
@@ -1531,7 +1821,7 @@ prepare statementSQL as
       and c.phone_key is null
       and c.email_key is null
       and c.merged_into is null
-      and c.updated_at < $20::timestamptz
+      and c.updated_at < $21::timestamptz
   )
   select a.step, null::text as kind, 0::bigint as amount,
     greatest(least(a.opening, 9223372036854775807), -9223372036854775807)::bigint as opening,
@@ -1553,55 +1843,103 @@ prepare statementSQL as
   group by kind;
 
 -- earlierSQL (core/report/points.go): Of an earlier period, what could be spent isn't asked.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=before_id $16=before $17=unit $18=steps
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=before $17=before_id $18=unit $19=steps
 prepare earlierSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   ),
   done as (
-    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
-      least(coalesce(c.first_id, $15::uuid), $15::uuid) as first_id, coalesce(c.next_id, $15::uuid) as next_id
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $16::date - 1) as last_day,
+      given.after_id, least(coalesce(c.first_id, $17::uuid), $17::uuid) as first_id, coalesce(c.next_id, $17::uuid) as next_id
     from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
-  ), flow as materialized (
-    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
+  ), month as materialized (
+    select m.month, m.unit, m.kind, m.amount, m.below
     from done
-    join loyalty.day_flow d on d.tenant_id = $1 and d.day between done.first_day and done.last_day and d.day < $16::date
-    group by d.unit, d.kind
+    join loyalty.month_flow m on m.tenant_id = $1 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
+  ), days_left as (
+    select r.first_day, r.last_day
+    from (
+      select coalesce(lag(m.next) over (order by m.next), done.first_day) as first_day, m.month - 1 as last_day
+      from done
+      join (select distinct month, (month + interval '1 month')::date as next from month) m on true
+      union all
+      select coalesce((select max(month) + interval '1 month' from month)::date, done.first_day), done.last_day
+      from done
+    ) r
+    where r.first_day <= r.last_day
+  ), flow as materialized (
+    select unit, kind, amount, below
+    from month
+    union all
+    select d.unit, d.kind, d.amount, d.below
+    from days_left l
+    join loyalty.day_flow d on d.tenant_id = $1 and d.day between l.first_day and l.last_day
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
       select after_id as first_id, first_id as next_id
       from done
       union all
-      select greatest(next_id, after_id), $15::uuid
+      select greatest(next_id, after_id), $17::uuid
       from done
     ) span
     cross join lateral (
-      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
       from loyalty.ledger_entry
       where tenant_id = $1
         and id >= span.first_id
@@ -1613,13 +1951,14 @@ prepare earlierSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_flow d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
       from span
       cross join lateral (
-        select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+        select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
         from loyalty.ledger_entry
         where tenant_id = $1
         and id >= span.first_id
@@ -1628,15 +1967,15 @@ prepare earlierSQL as
       ) c
       where not span.kept
     ) f
-    where unit = $17::text
+    where unit = $18::text
     group by part, bucket, kind
   ), opened as materialized (
     select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
     from flow
-    where unit = $17
+    where unit = $18
   ), step as (
     select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
-    from generate_series(0, $18::bigint - 1) n (step)
+    from generate_series(0, $19::bigint - 1) n (step)
     left join moved m on m.bucket = n.step
     group by n.step
   ), around as (
@@ -1668,32 +2007,50 @@ prepare earlierSQL as
   group by kind;
 
 -- spentSQL (core/report/points.go): What was redeemed less what was returned, and likewise what expired.
--- $1=before_id $2=zone $3=after $4=after_id $5=tenant_id $6=before $7=unit
+-- $1=before $2=before_id $3=zone $4=after $5=after_id $6=tenant_id $7=unit
 prepare spentSQL as
   with
   done as (
-    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, coalesce(c.last_day, '-infinity') as last_day, given.after_id,
-      least(coalesce(c.first_id, $1::uuid), $1::uuid) as first_id, coalesce(c.next_id, $1::uuid) as next_id
-    from (values ($2::text, $3::date, $4::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $5 and c.zone = given.zone
-  ), flow as materialized (
-    select d.unit, d.kind, sum(d.amount) as amount, sum(d.below) as below
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $1::date - 1) as last_day,
+      given.after_id, least(coalesce(c.first_id, $2::uuid), $2::uuid) as first_id, coalesce(c.next_id, $2::uuid) as next_id
+    from (values ($3::text, $4::date, $5::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $6 and c.zone = given.zone
+  ), month as materialized (
+    select m.month, m.unit, m.kind, m.amount, m.below
     from done
-    join loyalty.day_flow d on d.tenant_id = $5 and d.day between done.first_day and done.last_day and d.day < $6::date
-    group by d.unit, d.kind
+    join loyalty.month_flow m on m.tenant_id = $6 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
+  ), days_left as (
+    select r.first_day, r.last_day
+    from (
+      select coalesce(lag(m.next) over (order by m.next), done.first_day) as first_day, m.month - 1 as last_day
+      from done
+      join (select distinct month, (month + interval '1 month')::date as next from month) m on true
+      union all
+      select coalesce((select max(month) + interval '1 month' from month)::date, done.first_day), done.last_day
+      from done
+    ) r
+    where r.first_day <= r.last_day
+  ), flow as materialized (
+    select unit, kind, amount, below
+    from month
+    union all
+    select d.unit, d.kind, d.amount, d.below
+    from days_left l
+    join loyalty.day_flow d on d.tenant_id = $6 and d.day between l.first_day and l.last_day
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
       select after_id as first_id, first_id as next_id
       from done
       union all
-      select greatest(next_id, after_id), $1::uuid
+      select greatest(next_id, after_id), $2::uuid
       from done
     ) span
     cross join lateral (
-      select unit, kind, sum(amount) as amount, sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) as below
+      select unit, kind, sum(amount) as amount,
+        coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
       from loyalty.ledger_entry
-      where tenant_id = $5
+      where tenant_id = $6
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
@@ -1755,33 +2112,63 @@ prepare timedPromotionsSQL as
 
 -- promotionHoursSQL (core/report/promotion_hours.go): A sale's unit is that of its type, which can't change once it has
 -- sales.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location $16=in_bucket $17=shown $18=classes
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location $17=in_bucket $18=shown $19=classes
 prepare promotionHoursSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   )
   select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
     least(sold.spend, 9223372036854775807)::bigint as spend_total_cents
@@ -1792,7 +2179,7 @@ prepare promotionHoursSQL as
       from (
         select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
         from span
-        join loyalty.day_hour d on d.tenant_id = $1 and d.day = span.day
+        join loyalty.day_hour d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -1809,10 +2196,10 @@ prepare promotionHoursSQL as
         ) c
         where not span.kept
       ) counted
-      where $15::bigint in (0, location_id)
+      where $16::bigint in (0, location_id)
       group by bucket, hour, transaction_type_id, location_id
     ) h
-    join unnest($16::bigint[], $17::bigint[], $18::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
+    join unnest($17::bigint[], $18::bigint[], $19::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
     group by c.class, h.transaction_type_id, h.location_id
   ) sold
   join loyalty.transaction_type k on k.tenant_id = $1 and k.id = sold.transaction_type_id;
@@ -1982,44 +2369,74 @@ prepare recentSQL as
   order by e.at desc, e.id desc, e.kind;
 
 -- recentDaysSQL (core/report/recent.go): The latest two days with sales.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day
 prepare recentDaysSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   ), sold as materialized (
     select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
     from (
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.day and d.hour < span.hour
+      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
       where span.sales_kept
       and span.hour is not null
       union all
@@ -2066,7 +2483,7 @@ prepare recentDaysSQL as
     from (
       select span.part, span.period, span.bucket, d.customers
       from span
-      join loyalty.day_joined d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_joined d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -2125,43 +2542,73 @@ prepare planOnceSQL as
 -- takeTimeSQL (core/report/report.go): Few reports run at once, so each may take longer than other statements: a year of
 -- a large business.
 prepare takeTimeSQL as
-  select set_config('statement_timeout', '40s', true) || set_config('enable_sort', 'off', true) || set_config('plan_cache_mode', 'force_generic_plan', true) as set;
+  select set_config('statement_timeout', '40s', true) || set_config('enable_sort', 'off', true) || set_config('enable_material', 'off', true) || set_config('plan_cache_mode', 'force_generic_plan', true) as set;
 
 -- rewardsSQL (core/report/reward.go): The earlier period's later days have nothing in the parts, so only buckets have
 -- them.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day
 prepare rewardsSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   ), used as materialized (
     select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
     from (
       select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
       from span
-      join loyalty.day_reward d on d.tenant_id = $1 and d.day = span.day
+      join loyalty.day_reward d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -2298,40 +2745,70 @@ prepare topAtSQL as
 
 -- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket: each day is
 -- added up for both at once.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=days $7=hours $8=starts $9=ends $10=first_ids $11=next_ids
--- $12=since $13=since_ids $14=step_days $15=location $16=before_id $17=before $18=end_parts $19=end_days $20=lapsed
--- $21=first_month
+-- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location $17=before_id $18=before $19=end_parts
+-- $20=end_days $21=lapsed $22=first_month
 prepare visitorsSQL as
-  with marked as materialized (
-    select (m.at at time zone c.zone)::date as day, bool_or(m.visits) as visits
-    from loyalty.days_counted c
+  with days as materialized (
+    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    from loyalty.days_counted
+    where tenant_id = $1
+      and zone = $2
+  ), marked as materialized (
+    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    from days c
     join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
-    where c.tenant_id = $1
-      and c.zone = $2
     group by 1
-  ), span as materialized (
-    select s.part, s.period, s.bucket, s.day, s.hour, s.since, s.since_id, s.step, p.starts, p.ends, p.first_id, p.next_id, $2::text as zone,
-      p.counted and s.hour is null and m.day is null as kept, p.counted and m.day is null as sales_kept, p.counted and m.visits is not true as visits_kept
-    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::int[], $8::timestamptz[], $9::timestamptz[],
-      $10::uuid[], $11::uuid[], $12::date[], $13::uuid[], $14::date[])
-      as s (part, period, bucket, day, hour, starts, ends, first_id, next_id, since, since_id, step)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = $2
-    cross join lateral (select coalesce(s.day between c.first_day and c.last_day, false) as counted) d
+  ), given as materialized (
+    select s.*, w.first_day as whole_from, w.last_day as whole_to
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+    left join lateral (
+      select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
+      from days c
+      where s.ends is null
+    ) w on w.first_day <= w.last_day
+      and not exists (select from marked m where m.day between w.first_day and w.last_day)
+  ), piece as (
+    select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
+      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept
+    from given
+    where whole_from is not null
+    union all
+    select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
+      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+    from given g
     cross join lateral (
-      select s.starts, least(s.ends, c.ends_at) as ends, s.first_id, least(s.next_id, c.next_id) as next_id, true as counted
-      where d.counted
+      select g.first_day + n as day
+      from unnest(array(select generate_series(0, g.last_day - g.first_day))) n
+    ) d
+    left join days c on true
+    cross join lateral (
+      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
+        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+        coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
+    ) s
+    cross join lateral (
+      select s.starts, least(s.ends, c.ends_at) as ends, true as counted
+      where s.counted
       union all
-      select case when d.counted then c.ends_at else s.starts end, s.ends, case when d.counted then c.next_id else s.first_id end, s.next_id, false
-      where not d.counted
-        or s.next_id > c.next_id
+      select case when s.counted then c.ends_at else s.starts end, s.ends, false
+      where not s.counted
+        or s.ends > c.ends_at
     ) p
-    left join marked m on m.day = s.day
+    left join marked m on m.day = d.day
+    where coalesce(d.day not between g.whole_from and g.whole_to, true)
+  ), span as materialized (
+    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    from piece
   ), visit as materialized (
     select span.first_id, span.next_id, span.place, c.*
     from (
       select distinct s.first_id, s.next_id, s.zone, p.place
       from span s
-      cross join unnest(array[0, $15::bigint]) p (place)
+      cross join unnest(array[0, $16::bigint]) p (place)
       where not s.visits_kept
     ) span
     cross join lateral (
@@ -2383,12 +2860,13 @@ prepare visitorsSQL as
       select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
       a.second - coalesce(b.second, 0) as second, a.step_second, a.visits
       from span
+      cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
       cross join lateral (
         select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
         from loyalty.day_visit
         where tenant_id = $1
-        and location_id = $15
-        and day = span.day
+        and location_id = $16
+        and day = span.first_day + n
         and prior < span.since
       ) b
       cross join lateral (
@@ -2396,8 +2874,8 @@ prepare visitorsSQL as
         sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
         from loyalty.day_visit
         where tenant_id = $1
-        and location_id = $15
-        and day = span.day
+        and location_id = $16
+        and day = span.first_day + n
         and prior >= span.step
       ) a
       where span.visits_kept
@@ -2407,9 +2885,9 @@ prepare visitorsSQL as
       sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
       sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
       from (
-        select span.part, span.period, span.bucket, span.since, span.step, span.day, d.prior, h.customers, h.second
+        select span.part, span.period, span.bucket, span.since, span.step, span.first_day as day, d.prior, h.customers, h.second
         from span
-        join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.day and d.location_id = $15 and d.prior < 'infinity'
+        join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $16 and d.prior < 'infinity'
         cross join lateral (
           select sum(n.customers) as customers, sum(n.second) as second
           from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
@@ -2417,10 +2895,10 @@ prepare visitorsSQL as
         where span.visits_kept
         and span.hour is not null
         union all
-        select span.part, span.period, span.bucket, span.since, span.step, (span.starts at time zone span.zone)::date, c.prior, c.customers,
+        select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers,
         case when c.prior = c.first_day then c.customers else 0 end
         from span
-        join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = $15
+        join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = $16
         cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
         where not span.visits_kept
       ) part
@@ -2433,14 +2911,23 @@ prepare visitorsSQL as
     from (
       select span.part, span.bucket, sum(d.customers) as customers
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
+      cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
+      cross join lateral (
+        select sum(customers) as customers
+        from loyalty.day_visit
+        where tenant_id = $1
+        and location_id = 0
+        and day = span.first_day + n
+        and prior > '-infinity'
+        and prior < span.since
+      ) d
       where span.visits_kept
       and span.hour is null
       group by span.part, span.bucket
       union all
       select span.part, span.bucket, h.customers
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.day = span.day and d.prior > '-infinity' and d.prior < span.since
+      join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since
       cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
       where span.visits_kept
       and span.hour is not null
@@ -2458,19 +2945,18 @@ prepare visitorsSQL as
   ),
   counted as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
-      least(coalesce(c.first_id, $16::uuid), $16::uuid) as first_id, coalesce(c.next_id, $16::uuid) as next_id
+      least(coalesce(c.first_id, $17::uuid), $17::uuid) as first_id, coalesce(c.next_id, $17::uuid) as next_id
     from (values ($2::text)) given (zone)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), anew as materialized (
-    select m.day, (lpad(to_hex(extract(epoch from (m.day - 1)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as first_id,
-      (lpad(to_hex(extract(epoch from (m.day + 2)::timestamp)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid as next_id
+    select m.day, (lpad(to_hex(floor(extract(epoch from (m.day - 1)::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from (m.day + 2)::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from counted
     join marked m on m.visits and m.day between counted.first_day and counted.last_day
   ), first_visit as materialized (
     select d.day, d.customers
     from counted
     join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.prior = '-infinity'
-      and d.day between counted.first_day and counted.last_day and d.day < $17::date
+      and d.day between counted.first_day and counted.last_day and d.day < $18::date
     where not exists (select from anew where anew.day = d.day)
     union all
     select (f.created_at at time zone $2)::date, count(*)
@@ -2484,10 +2970,10 @@ prepare visitorsSQL as
     union all
     select (t.created_at at time zone $2)::date, count(*)
     from (
-      select next_id as first_id, $16::uuid as next_id, null::date as day
+      select next_id as first_id, $17::uuid as next_id, null::date as day
       from counted
       union all
-      select first_id, least(next_id, $16::uuid), day
+      select first_id, least(next_id, $17::uuid), day
       from anew
     ) span
     join loyalty.transaction t on t.tenant_id = $1 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
@@ -2531,14 +3017,14 @@ prepare visitorsSQL as
           and b.bucket = n.days
       ), 0)
     )::bigint, 0, 0, 0
-  from unnest($18::bigint[], $19::date[]) e (part, day)
-  cross join unnest($20::int[]) n (days)
+  from unnest($19::bigint[], $20::date[]) e (part, day)
+  cross join unnest($21::int[]) n (days)
   union all
   select part, null, bucket, first_month, sum(customers)::bigint, 0, 0, 0
   from (
     select span.part, span.bucket, d.first_month, d.customers
     from span
-    join loyalty.day_cohort d on d.tenant_id = $1 and d.day = span.day
+    join loyalty.day_cohort d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
     where span.visits_kept
     union all
     select span.part, span.bucket, date_trunc('month', c.first_day)::date, c.customers
@@ -2546,10 +3032,10 @@ prepare visitorsSQL as
     join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = 0
     cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
     where not span.visits_kept
-      and c.prior < date_trunc('month', (span.starts at time zone span.zone)::date)
+      and c.prior < date_trunc('month', span.first_day)
   ) came
   where part = 6
-    and first_month >= $21::date
+    and first_month >= $22::date
   group by part, bucket, first_month;
 
 -- yearGroupsSQL (core/report/visitors.go): While days are still to be counted, the groups wait for them.

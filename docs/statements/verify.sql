@@ -819,6 +819,9 @@ prepare dayFlowSQL as
     union all
     select tenant_id, day, 'joined', array[customers]
     from loyalty.day_joined
+    union all
+    select tenant_id, month, concat_ws(' ', 'month', unit, kind), array[amount, below]
+    from loyalty.month_flow
   ), counted as (
     select e.tenant_id, (e.created_at at time zone z.zone)::date as day, concat_ws(' ', e.unit, e.kind) as key,
       array[sum(e.amount), sum(least(e.balance_after, 0)) - sum(least(e.balance_after - e.amount::numeric, 0))] as figures
@@ -837,6 +840,14 @@ prepare dayFlowSQL as
     where c.merged_into is null
       and c.imported_at is null
     group by 1, 2
+    union all
+    select f.tenant_id, date_trunc('month', f.day::timestamp)::date, concat_ws(' ', 'month', f.unit, f.kind), array[sum(f.amount), sum(f.below)]
+    from loyalty.day_flow f
+    join (
+      select distinct tenant_id, month
+      from loyalty.month_flow
+    ) m on m.tenant_id = f.tenant_id and m.month = date_trunc('month', f.day::timestamp)
+    group by 1, 2, 3
   ), judged as (
     select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
     from (
