@@ -158,7 +158,7 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 	}
 	page("dashboard", dashboardLimit, links.Dashboard, nil)
 	page("lapsed customers", monthLimit, links.AudienceReport, url.Values{"audience": {"lapsed_60"}})
-	page("dashboard, this year", dashboardLimit, links.Dashboard, url.Values{"period": {"this-year"}})
+	page("dashboard, this year", yearLimit, links.Dashboard, url.Values{"period": {"this-year"}})
 	for _, r := range reported {
 		for _, s := range spans {
 			query, name := s.query(now), r.path+", "+s.name

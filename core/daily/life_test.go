@@ -291,11 +291,11 @@ func (s shop) figures(sel report.Selection) (f figures) {
 	return f
 }
 
-// sameEitherWay checks that reports say the same from days that were counted and from records alone. Both are asked for some moments after
-// half past: what happens comes after a full hour, so no comparison up to this time of day has more in the second.
+// sameEitherWay checks that reports say the same from days that were counted and from records alone. Both are asked for in the first or the
+// second half of an hour, some moments later: what happens comes after a full hour, so no comparison up to this time of day has more in the second.
 func (l *life) sameEitherWay(at time.Time) {
 	l.t.Helper()
-	at = at.Truncate(time.Hour).Add(30 * time.Minute)
+	at = at.Truncate(time.Hour).Add(time.Duration(20+20*l.random(2)) * time.Minute)
 	s := l.at(at)
 	today := core.DateOf(at, s.By.Tenant.TimeZone)
 	for range 3 {

@@ -3,11 +3,12 @@ package daily
 // Spans begins a statement that reads figures of spans of time. Its arguments are a zone and columns of one length: @parts, @periods and
 // @buckets say what a span counts for, and @first_days and @last_days are its days. Of a day up to an hour, @hours is that hour, which begins at
 // @ends. Minutes after it are from @starts to @ends. Of a span's customers, those count who didn't come since the day @since, which begins with
-// @since_ids. Its bucket begins on the day @step_days. @midnights are when the days from @from_day on begin, and the one after them.
+// @since_ids. Its bucket begins on the day @step_days. Of @counts, 1 is a span without who came, 2 is who came alone, and 3 is those who came
+// later, who are taken off. @midnights are when the days from @from_day on begin, and the one after them.
 //
 // Days that were counted and aren't marked are read together. All others are spans of their own: a day that is counted up to an hour is divided
 // there. A piece is kept if it was counted and its day isn't marked. Of those that aren't, who came may be kept. Of those up to an hour, sales and
-// who came are.
+// who came are. Days come from arrays, of which a plan expects ten: of a series it expects a thousand.
 const Spans = `
 	with days as materialized (
 		select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -22,8 +23,8 @@ const Spans = `
 	), given as materialized (
 		select s.*, w.first_day as whole_from, w.last_day as whole_to
 		from unnest(@parts::bigint[], @periods::bigint[], @buckets::bigint[], @first_days::date[], @last_days::date[], @hours::int[],
-			@starts::timestamptz[], @ends::timestamptz[], @since::date[], @since_ids::uuid[], @step_days::date[])
-			as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+			@starts::timestamptz[], @ends::timestamptz[], @since::date[], @since_ids::uuid[], @step_days::date[], @counts::bigint[])
+			as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
 		left join lateral (
 			select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
 			from days c
@@ -33,12 +34,15 @@ const Spans = `
 	), piece as (
 		select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
 			(@midnights::timestamptz[])[whole_from - @from_day::date + 1] as starts, (@midnights::timestamptz[])[whole_to - @from_day::date + 2] as ends,
-			true as kept, true as sales_kept, true as visits_kept
+			true as kept, true as sales_kept, true as visits_kept, 1 as sign
 		from given
 		where whole_from is not null
 		union all
 		select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-			p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+			case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+			case when g.counts < 2 then p.counted and m.day is null end,
+			case when g.counts <> 1 then p.counted and m.visits is not true end,
+			case when g.counts = 3 then -1 else 1 end
 		from given g
 		cross join lateral (
 			select g.first_day + n as day
@@ -163,7 +167,7 @@ const VisitorsOfSpans = `
 			and span.hour is not null
 		group by span.part
 		union all
-		select span.part, count(*)
+		select span.part, sum(span.sign)
 		from (
 			select *, @location::bigint as place
 			from span
@@ -265,8 +269,8 @@ const AttendanceOfSpans = `
 			where span.visits_kept
 				and span.hour is not null
 			union all
-			select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers,
-				case when c.prior = c.first_day then c.customers else 0 end` + visitsAt + `@location` + visitsNotKept + `
+			select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers * span.sign,
+				case when c.prior = c.first_day then c.customers * span.sign else 0 end` + visitsAt + `@location` + visitsNotKept + `
 		) part
 		group by part, period, bucket`
 
@@ -291,7 +295,7 @@ const ReturnsOfSpans = `
 		where span.visits_kept
 			and span.hour is not null
 		union all
-		select span.part, span.bucket, c.customers` + visitsAt + `0` + visitsNotKept + `
+		select span.part, span.bucket, c.customers * span.sign` + visitsAt + `0` + visitsNotKept + `
 			and c.prior > '-infinity'
 			and c.prior < span.since`
 

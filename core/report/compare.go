@@ -193,11 +193,22 @@ type span struct {
 	bucket     *int // nil: none contains it
 	days       Period
 	hour       *int // of a day up to an hour
-	minutes    bool // of a day: after its last hour that counts whole
+	minutes    bool // of a day: a part of an hour
+	counts     counts
 	start, end time.Time
 	since      time.Time // the first day of its part
 	step       time.Time // the first day of its bucket
 }
+
+// counts says what is counted of a span.
+type counts int
+
+const (
+	everything counts = 0
+	notVisits  counts = 1 // but who came
+	visits     counts = 2
+	lessVisits counts = 3 // taken off
+)
 
 // timetable is the spans of a range and of the earlier period.
 type timetable struct {
@@ -283,19 +294,41 @@ func (t *timetable) end(p part, until time.Time) {
 	t.spans = ended
 }
 
-// upTo divides a day up to an instant: where its last hour begins, by which who came is kept.
+// upTo divides a day up to an instant: at an hour, by which sales and who came are kept. When the next hour is nearer, who came up to it is
+// counted, less who came after the instant, because each customer's visit before has to be found.
 func (t *timetable) upTo(s span, until time.Time) []span {
-	local := until.In(t.zone)
-	hour, minute, second := local.Clock()
-	last := s
-	last.minutes, last.end = true, until
-	last.start = until.Add(-time.Duration(60*minute+second)*time.Second - time.Duration(local.Nanosecond()))
-	if !last.start.After(s.start) {
-		last.start = s.start
-		return []span{last}
+	hour := until.In(t.zone).Hour()
+	began, next := s.start, s.end
+	if hour > 0 {
+		began = t.clock(s.days.From, hour)
 	}
-	s.hour, s.end = &hour, last.start
-	return []span{s, last}
+	if hour < 23 {
+		next = t.clock(s.days.From, hour+1)
+	}
+	upToHour := func(hour int, end time.Time, of counts) span {
+		piece := s
+		piece.hour, piece.end, piece.counts = &hour, end, of
+		return piece
+	}
+	minutes := func(start, end time.Time, of counts) span {
+		piece := s
+		piece.minutes, piece.start, piece.end, piece.counts = true, start, end, of
+		return piece
+	}
+	of, pieces := everything, []span(nil)
+	if next.Sub(until) < until.Sub(began) {
+		of, pieces = notVisits, []span{upToHour(hour+1, next, visits), minutes(until, next, lessVisits)}
+	}
+	if hour > 0 {
+		pieces = append(pieces, upToHour(hour, began, of))
+	}
+	return append(pieces, minutes(began, until, of))
+}
+
+// clock returns when a clock showed an hour of a day.
+func (t *timetable) clock(day time.Time, hour int) time.Time {
+	at, _ := core.LocalTime(day.Add(time.Duration(hour)*time.Hour), t.zone)
+	return at
 }
 
 // beside returns the days of the earlier period that each cut is compared with, none where the earlier period is
@@ -352,6 +385,7 @@ func (t timetable) args() db.Args {
 		"since":      db.Column(t.spans, func(s span) time.Time { return s.since }),
 		"since_ids":  db.Column(t.spans, func(s span) core.ID { return core.FirstID(t.startOf(s.since)) }),
 		"step_days":  db.Column(t.spans, func(s span) time.Time { return s.step }),
+		"counts":     db.Column(t.spans, func(s span) int64 { return int64(s.counts) }),
 	}
 }
 

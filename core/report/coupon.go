@@ -271,7 +271,7 @@ func (t timetable) sentArgs(now time.Time) db.Args {
 	for _, p := range []part{inRange, before} {
 		var start, end time.Time
 		for _, s := range t.spans {
-			if s.part == p {
+			if s.part == p && s.counts <= notVisits {
 				if start.IsZero() || s.start.Before(start) {
 					start = s.start
 				}

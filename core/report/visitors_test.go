@@ -82,6 +82,89 @@ func TestVisitorsCountEachCustomerOnce(t *testing.T) {
 	same(t, "after the voided sale", s.on("2026-03-20 12:00:00").visitors(report.Selection{Range: days(t, "2026-03-09", "2026-03-20")}).Current, report.Attendance{})
 }
 
+// The day before is compared up to the same time of day: at 10:20 from ten o'clock on, and at 10:50 back from eleven. Its day is counted, then
+// changed, and all is as from sales alone.
+func TestVisitorsUpToThisTimeOfDay(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	who := map[string]core.ID{}
+	for _, came := range []string{
+		"2026-04-01 12:00:00 gina", "2026-04-01 13:00:00 fred", "2026-05-30 12:00:00 bo", // who came before
+		"2026-06-01 08:00:00 cecil", "2026-06-01 10:10:00 anna", "2026-06-01 10:15:00 gina", "2026-06-01 10:40:00 dora",
+		"2026-06-01 10:52:00 dora", "2026-06-01 10:53:00 cecil", "2026-06-01 10:54:00 bea", "2026-06-01 10:57:00 fred", "2026-06-01 10:58:00 bo",
+		"2026-06-01 11:30:00 iris",
+	} {
+		at, name := came[:19], came[20:]
+		if _, known := who[name]; !known {
+			who[name] = s.on(at).rich().ID
+		}
+		then := s.on(at)
+		then.Sale(who[name], then.purchase, 1000)
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, c := range []struct {
+			now    string
+			before report.Attendance
+			lapsed int64 // for 30 days, on the day before
+			sales  int64
+		}{
+			{now: "10:20", before: report.Attendance{Customers: 3, NewCustomers: 2, Repeat: 1, Visits: 3}, lapsed: 1, sales: 3},
+			{now: "10:50", before: report.Attendance{Customers: 4, NewCustomers: 3, Repeat: 1, Visits: 4}, lapsed: 1, sales: 4},
+			{now: "10:55", before: report.Attendance{Customers: 5, NewCustomers: 4, Repeat: 1, Visits: 5}, lapsed: 1, sales: 7},
+			{now: "11:10", before: report.Attendance{Customers: 7, NewCustomers: 4, Repeat: 3, Visits: 7}, sales: 9},
+		} {
+			at := s.on("2026-06-02 " + c.now + ":00")
+			sel := report.Selection{Range: days(t, "2026-06-02", "2026-06-02")}
+			got := at.visitors(sel)
+			same(t, when+", "+c.now, got.Previous, c.before)
+			same(t, when+", lapsed at "+c.now, got.Lapsed[0].Previous, c.lapsed)
+			compared, err := at.Reports.Compare(t.Context(), s.By, sel)
+			s.Check(err)
+			same(t, when+", compared at "+c.now, compared.Previous.ActiveCustomers, c.before.Customers)
+			same(t, when+", sales compared at "+c.now, compared.Previous.TransactionsCount, c.sales)
+		}
+	}
+	check("from sales")
+	s.on("2026-06-02 02:00:00").counted()
+	check("when the day was counted")
+	s.on("2026-06-02 09:00:00").VoidSale(s.on("2026-06-01 23:00:00").Sale(who["iris"], s.purchase, 1000).ID)
+	check("when it is to be counted again")
+}
+
+// The month of a first visit is the same from sales of today, whichever visits lie between.
+func TestMonthsOfTodaysVisitors(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	joined := s.on("2026-03-01 09:00:00")
+	kim, lou, mia := joined.rich().ID, joined.rich().ID, joined.rich().ID
+	for _, came := range []struct {
+		day string
+		who core.ID
+	}{
+		{"2026-03-05", kim},
+		{"2026-04-10", kim},
+		{"2026-05-20", kim},
+		{"2026-06-02", kim},
+		{"2026-05-21", lou},
+		{"2026-05-21", lou},
+		{"2026-06-02", lou},
+		{"2026-05-30", mia},
+		{"2026-06-01", mia},
+		{"2026-06-01", mia},
+		{"2026-06-02", mia},
+	} {
+		at := s.on(came.day + " 12:00:00")
+		at.Sale(came.who, at.purchase, 1000)
+	}
+	s.on("2026-06-02 03:00:00").counted()
+	got := s.on("2026-06-02 18:00:00").visitors(report.Selection{Range: days(t, "2026-05-21", "2026-06-02")})
+	same(t, "March", got.Cohorts[8], report.Cohort{Month: *date(t, "2026-03-01"), Customers: 1, Again: []int64{1, 1, 1}})
+	same(t, "April", got.Cohorts[9], report.Cohort{Month: *date(t, "2026-04-01"), Again: []int64{0, 0}})
+	same(t, "May", got.Cohorts[10], report.Cohort{Month: *date(t, "2026-05-01"), Customers: 2, Again: []int64{2}})
+	same(t, "the days", got.Current, report.Attendance{Customers: 3, NewCustomers: 2, Repeat: 3, Visits: 6})
+}
+
 // Who lapsed is who came, but not on the last days: with 30 days, on the 31st day. The list is the same as the number, and so is a row
 // of the months of first visits.
 func TestLapsedCustomersAreListed(t *testing.T) {

@@ -11,7 +11,7 @@ deallocate all;
 
 -- locationsSQL (core/report/breakdown.go): Parts with nothing in them have no row.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare locationsSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -26,8 +26,8 @@ prepare locationsSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -36,13 +36,16 @@ prepare locationsSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -50,8 +53,8 @@ prepare locationsSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -127,7 +130,7 @@ prepare locationsSQL as
       where not span.sales_kept
     ) sold
     where part in (1, 2)
-      and $16::bigint in (0, location_id)
+      and $17::bigint in (0, location_id)
     group by grouping sets ((), (location_id))
   ) s
   left join loyalty.location l on l.tenant_id = $1 and l.id = s.location_id
@@ -135,7 +138,7 @@ prepare locationsSQL as
 
 -- staffSQL (core/report/breakdown.go): A person who was renamed has one row, under the present name.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare staffSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -150,8 +153,8 @@ prepare staffSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -160,13 +163,16 @@ prepare staffSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -174,8 +180,8 @@ prepare staffSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -243,7 +249,7 @@ prepare staffSQL as
       where not span.kept
     ) recorded
     where part in (1, 2)
-      and $16::bigint in (0, location_id)
+      and $17::bigint in (0, location_id)
     group by grouping sets ((), (actor_kind, actor_id))
   ) a
   left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $1 and p.id::text = a.actor_id
@@ -252,7 +258,7 @@ prepare staffSQL as
 -- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
 -- earlier period.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare comparedSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -267,8 +273,8 @@ prepare comparedSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -277,13 +283,16 @@ prepare comparedSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -291,8 +300,8 @@ prepare comparedSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -318,7 +327,7 @@ prepare comparedSQL as
         select sum(customers) as customers
         from loyalty.day_visit
         where tenant_id = $1
-        and location_id = $16
+        and location_id = $17
         and day = span.first_day + n
         and prior < span.since
       ) d
@@ -328,15 +337,15 @@ prepare comparedSQL as
       union all
       select span.part, sum(h.customers)
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $16 and d.prior < span.since
+      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $17 and d.prior < span.since
       cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
       where span.visits_kept
       and span.hour is not null
       group by span.part
       union all
-      select span.part, count(*)
+      select span.part, sum(span.sign)
       from (
-        select *, $16::bigint as place
+        select *, $17::bigint as place
         from span
         where not visits_kept
       ) span
@@ -420,7 +429,7 @@ prepare comparedSQL as
       ) d
       where not span.sales_kept
     ) sold
-    where $16::bigint in (0, location_id)
+    where $17::bigint in (0, location_id)
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(points), sum(redemptions), 0, 0, 0, 0
@@ -446,7 +455,7 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) redeemed
-    where $16 = 0
+    where $17 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(redeemed), 0, 0, 0
@@ -468,7 +477,7 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) used
-    where $16 = 0
+    where $17 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(customers), 0, 0
@@ -491,7 +500,7 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) joined
-    where $16 = 0
+    where $17 = 0
     group by part, period, bucket
     union all
     select part, period, bucket, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -515,7 +524,7 @@ prepare comparedSQL as
       ) c
       where not span.kept
     ) ended
-    where $16 = 0
+    where $17 = 0
       and unit = 'points'
       and kind in ('expiry', 'expiry_return')
     group by part, period, bucket
@@ -562,7 +571,7 @@ prepare couponsSQL as
 
 -- couponUseSQL (core/report/coupon.go): A part in all counts each sale once, and so do buckets.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare couponUseSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -577,8 +586,8 @@ prepare couponUseSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -587,13 +596,16 @@ prepare couponUseSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -601,8 +613,8 @@ prepare couponUseSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -816,7 +828,7 @@ prepare ruleChangesSQL as
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare earnedSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -831,8 +843,8 @@ prepare earnedSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -841,13 +853,16 @@ prepare earnedSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -855,8 +870,8 @@ prepare earnedSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -926,7 +941,7 @@ prepare earnedSQL as
         where not span.kept
       ) sold
       where part in (1, 2)
-        and $16::bigint in (0, location_id)
+        and $17::bigint in (0, location_id)
       group by part, unit, promotion_id, level_id
     ) earned
     group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
@@ -1093,7 +1108,7 @@ prepare isLargeSQL as
 
 -- hoursSQL (core/report/hours.go), for Hours: Hours returns the sales of a selection by weekday and hour.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare hoursSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -1108,8 +1123,8 @@ prepare hoursSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -1118,13 +1133,16 @@ prepare hoursSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1132,8 +1150,8 @@ prepare hoursSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -1196,7 +1214,7 @@ prepare hoursSQL as
       where not span.kept
       and d.transactions > 0
     ) sold
-    where $16::bigint in (0, location_id)
+    where $17::bigint in (0, location_id)
     group by 1, hour
   ) cell
   group by cube (weekday, hour)
@@ -1490,7 +1508,7 @@ prepare levelHoldersSQL as
 
 -- levelChangesSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare levelChangesSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -1505,8 +1523,8 @@ prepare levelChangesSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -1515,13 +1533,16 @@ prepare levelChangesSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1529,8 +1550,8 @@ prepare levelChangesSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -1659,7 +1680,8 @@ prepare firstStepsSQL as
 
 -- statementSQL (core/report/points.go), for Points: Points returns the statement of a unit.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=before $17=before_id $18=unit $19=steps $20=next_id $21=end
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=before $18=before_id $19=unit $20=steps
+-- $21=next_id $22=end
 prepare statementSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -1674,8 +1696,8 @@ prepare statementSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -1684,13 +1706,16 @@ prepare statementSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1698,8 +1723,8 @@ prepare statementSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -1717,8 +1742,8 @@ prepare statementSQL as
     from piece
   ),
   done as (
-    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $16::date - 1) as last_day,
-      given.after_id, least(coalesce(c.first_id, $17::uuid), $17::uuid) as first_id, coalesce(c.next_id, $17::uuid) as next_id
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $17::date - 1) as last_day,
+      given.after_id, least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
     from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), month as materialized (
@@ -1749,7 +1774,7 @@ prepare statementSQL as
       select after_id as first_id, first_id as next_id
       from done
       union all
-      select greatest(next_id, after_id), $17::uuid
+      select greatest(next_id, after_id), $18::uuid
       from done
     ) span
     cross join lateral (
@@ -1782,15 +1807,15 @@ prepare statementSQL as
       ) c
       where not span.kept
     ) f
-    where unit = $18::text
+    where unit = $19::text
     group by part, bucket, kind
   ), opened as materialized (
     select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
     from flow
-    where unit = $18
+    where unit = $19
   ), step as (
     select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
-    from generate_series(0, $19::bigint - 1) n (step)
+    from generate_series(0, $20::bigint - 1) n (step)
     left join moved m on m.bucket = n.step
     group by n.step
   ), around as (
@@ -1812,8 +1837,8 @@ prepare statementSQL as
       from loyalty.ledger_entry
       where tenant_id = $1
         and customer_id = c.id
-        and unit = $18
-        and id < $20::uuid
+        and unit = $19
+        and id < $21::uuid
       order by seq desc
       limit 1
     ) e
@@ -1821,7 +1846,7 @@ prepare statementSQL as
       and c.phone_key is null
       and c.email_key is null
       and c.merged_into is null
-      and c.updated_at < $21::timestamptz
+      and c.updated_at < $22::timestamptz
   )
   select a.step, null::text as kind, 0::bigint as amount,
     greatest(least(a.opening, 9223372036854775807), -9223372036854775807)::bigint as opening,
@@ -1844,7 +1869,7 @@ prepare statementSQL as
 
 -- earlierSQL (core/report/points.go): Of an earlier period, what could be spent isn't asked.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=before $17=before_id $18=unit $19=steps
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=before $18=before_id $19=unit $20=steps
 prepare earlierSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -1859,8 +1884,8 @@ prepare earlierSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -1869,13 +1894,16 @@ prepare earlierSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1883,8 +1911,8 @@ prepare earlierSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -1902,8 +1930,8 @@ prepare earlierSQL as
     from piece
   ),
   done as (
-    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $16::date - 1) as last_day,
-      given.after_id, least(coalesce(c.first_id, $17::uuid), $17::uuid) as first_id, coalesce(c.next_id, $17::uuid) as next_id
+    select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $17::date - 1) as last_day,
+      given.after_id, least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
     from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), month as materialized (
@@ -1934,7 +1962,7 @@ prepare earlierSQL as
       select after_id as first_id, first_id as next_id
       from done
       union all
-      select greatest(next_id, after_id), $17::uuid
+      select greatest(next_id, after_id), $18::uuid
       from done
     ) span
     cross join lateral (
@@ -1967,15 +1995,15 @@ prepare earlierSQL as
       ) c
       where not span.kept
     ) f
-    where unit = $18::text
+    where unit = $19::text
     group by part, bucket, kind
   ), opened as materialized (
     select coalesce(sum(amount), 0) as amount, coalesce(sum(below), 0) as below
     from flow
-    where unit = $18
+    where unit = $19
   ), step as (
     select n.step, coalesce(sum(m.amount), 0) as amount, coalesce(sum(m.below), 0) as below
-    from generate_series(0, $19::bigint - 1) n (step)
+    from generate_series(0, $20::bigint - 1) n (step)
     left join moved m on m.bucket = n.step
     group by n.step
   ), around as (
@@ -2113,7 +2141,7 @@ prepare timedPromotionsSQL as
 -- promotionHoursSQL (core/report/promotion_hours.go): A sale's unit is that of its type, which can't change once it has
 -- sales.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location $17=in_bucket $18=shown $19=classes
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location $18=in_bucket $19=shown $20=classes
 prepare promotionHoursSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -2128,8 +2156,8 @@ prepare promotionHoursSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -2138,13 +2166,16 @@ prepare promotionHoursSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2152,8 +2183,8 @@ prepare promotionHoursSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -2196,10 +2227,10 @@ prepare promotionHoursSQL as
         ) c
         where not span.kept
       ) counted
-      where $16::bigint in (0, location_id)
+      where $17::bigint in (0, location_id)
       group by bucket, hour, transaction_type_id, location_id
     ) h
-    join unnest($17::bigint[], $18::bigint[], $19::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
+    join unnest($18::bigint[], $19::bigint[], $20::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
     group by c.class, h.transaction_type_id, h.location_id
   ) sold
   join loyalty.transaction_type k on k.tenant_id = $1 and k.id = sold.transaction_type_id;
@@ -2370,7 +2401,7 @@ prepare recentSQL as
 
 -- recentDaysSQL (core/report/recent.go): The latest two days with sales.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare recentDaysSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -2385,8 +2416,8 @@ prepare recentDaysSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -2395,13 +2426,16 @@ prepare recentDaysSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2409,8 +2443,8 @@ prepare recentDaysSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -2547,7 +2581,7 @@ prepare takeTimeSQL as
 -- rewardsSQL (core/report/reward.go): The earlier period's later days have nothing in the parts, so only buckets have
 -- them.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare rewardsSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -2562,8 +2596,8 @@ prepare rewardsSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -2572,13 +2606,16 @@ prepare rewardsSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2586,8 +2623,8 @@ prepare rewardsSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -2746,8 +2783,8 @@ prepare topAtSQL as
 -- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket: each day is
 -- added up for both at once.
 -- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
--- $12=since_ids $13=step_days $14=midnights $15=from_day $16=location $17=before_id $18=before $19=end_parts
--- $20=end_days $21=lapsed $22=first_month
+-- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location $18=before_id $19=before $20=end_parts
+-- $21=end_days $22=lapsed $23=first_month
 prepare visitorsSQL as
   with days as materialized (
     select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
@@ -2762,8 +2799,8 @@ prepare visitorsSQL as
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::date[], $7::date[], $8::int[],
-      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[])
-      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step)
+      $9::timestamptz[], $10::timestamptz[], $11::date[], $12::uuid[], $13::date[], $14::bigint[])
+      as s (part, period, bucket, first_day, last_day, hour, starts, ends, since, since_id, step, counts)
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
@@ -2772,13 +2809,16 @@ prepare visitorsSQL as
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
-      ($14::timestamptz[])[whole_from - $15::date + 1] as starts, ($14::timestamptz[])[whole_to - $15::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept
+      ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
+      true as kept, true as sales_kept, true as visits_kept, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      p.counted and g.hour is null and m.day is null, p.counted and m.day is null, p.counted and m.visits is not true
+      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts <> 1 then p.counted and m.visits is not true end,
+      case when g.counts = 3 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2786,8 +2826,8 @@ prepare visitorsSQL as
     ) d
     left join days c on true
     cross join lateral (
-      select coalesce(g.starts, ($14::timestamptz[])[d.day - $15::date + 1]) as starts,
-        coalesce(g.ends, ($14::timestamptz[])[d.day - $15::date + 2]) as ends,
+      select coalesce(g.starts, ($15::timestamptz[])[d.day - $16::date + 1]) as starts,
+        coalesce(g.ends, ($15::timestamptz[])[d.day - $16::date + 2]) as ends,
         coalesce(g.starts is null and d.day between c.first_day and c.last_day, false) as counted
     ) s
     cross join lateral (
@@ -2808,7 +2848,7 @@ prepare visitorsSQL as
     from (
       select distinct s.first_id, s.next_id, s.zone, p.place
       from span s
-      cross join unnest(array[0, $16::bigint]) p (place)
+      cross join unnest(array[0, $17::bigint]) p (place)
       where not s.visits_kept
     ) span
     cross join lateral (
@@ -2865,7 +2905,7 @@ prepare visitorsSQL as
         select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
         from loyalty.day_visit
         where tenant_id = $1
-        and location_id = $16
+        and location_id = $17
         and day = span.first_day + n
         and prior < span.since
       ) b
@@ -2874,7 +2914,7 @@ prepare visitorsSQL as
         sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
         from loyalty.day_visit
         where tenant_id = $1
-        and location_id = $16
+        and location_id = $17
         and day = span.first_day + n
         and prior >= span.step
       ) a
@@ -2887,7 +2927,7 @@ prepare visitorsSQL as
       from (
         select span.part, span.period, span.bucket, span.since, span.step, span.first_day as day, d.prior, h.customers, h.second
         from span
-        join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $16 and d.prior < 'infinity'
+        join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $17 and d.prior < 'infinity'
         cross join lateral (
           select sum(n.customers) as customers, sum(n.second) as second
           from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
@@ -2895,10 +2935,10 @@ prepare visitorsSQL as
         where span.visits_kept
         and span.hour is not null
         union all
-        select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers,
-        case when c.prior = c.first_day then c.customers else 0 end
+        select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers * span.sign,
+        case when c.prior = c.first_day then c.customers * span.sign else 0 end
         from span
-        join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = $16
+        join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = $17
         cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
         where not span.visits_kept
       ) part
@@ -2932,7 +2972,7 @@ prepare visitorsSQL as
       where span.visits_kept
       and span.hour is not null
       union all
-      select span.part, span.bucket, c.customers
+      select span.part, span.bucket, c.customers * span.sign
       from span
       join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = 0
       cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
@@ -2945,7 +2985,7 @@ prepare visitorsSQL as
   ),
   counted as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
-      least(coalesce(c.first_id, $17::uuid), $17::uuid) as first_id, coalesce(c.next_id, $17::uuid) as next_id
+      least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
     from (values ($2::text)) given (zone)
     left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
   ), anew as materialized (
@@ -2956,7 +2996,7 @@ prepare visitorsSQL as
     select d.day, d.customers
     from counted
     join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.prior = '-infinity'
-      and d.day between counted.first_day and counted.last_day and d.day < $18::date
+      and d.day between counted.first_day and counted.last_day and d.day < $19::date
     where not exists (select from anew where anew.day = d.day)
     union all
     select (f.created_at at time zone $2)::date, count(*)
@@ -2970,10 +3010,10 @@ prepare visitorsSQL as
     union all
     select (t.created_at at time zone $2)::date, count(*)
     from (
-      select next_id as first_id, $17::uuid as next_id, null::date as day
+      select next_id as first_id, $18::uuid as next_id, null::date as day
       from counted
       union all
-      select first_id, least(next_id, $17::uuid), day
+      select first_id, least(next_id, $18::uuid), day
       from anew
     ) span
     join loyalty.transaction t on t.tenant_id = $1 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
@@ -3017,8 +3057,8 @@ prepare visitorsSQL as
           and b.bucket = n.days
       ), 0)
     )::bigint, 0, 0, 0
-  from unnest($19::bigint[], $20::date[]) e (part, day)
-  cross join unnest($21::int[]) n (days)
+  from unnest($20::bigint[], $21::date[]) e (part, day)
+  cross join unnest($22::int[]) n (days)
   union all
   select part, null, bucket, first_month, sum(customers)::bigint, 0, 0, 0
   from (
@@ -3035,7 +3075,7 @@ prepare visitorsSQL as
       and c.prior < date_trunc('month', span.first_day)
   ) came
   where part = 6
-    and first_month >= $22::date
+    and first_month >= $23::date
   group by part, bucket, first_month;
 
 -- yearGroupsSQL (core/report/visitors.go): While days are still to be counted, the groups wait for them.
