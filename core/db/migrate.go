@@ -37,7 +37,9 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 			return err
 		}
 		defer giveWay(ctx, pool)()
-		for attempt := 1; ; attempt++ {
+		patience := time.NewTimer(lockPatience)
+		defer patience.Stop()
+		for {
 			results, err := p.Up(ctx)
 			var stopped *goose.PartialError
 			if errors.As(err, &stopped) {
@@ -46,22 +48,34 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 			for _, r := range results {
 				steps = append(steps, Step{Version: r.Source.Version, Name: migrationName(r.Source)})
 			}
-			if attempt == lockAttempts || errorCode(err) != lockNotAvailable && !canRetry(ctx, err) {
+			pause := afterGivingWay
+			if errorCode(err) == lockNotAvailable {
+				pause = lockTimeout
+			} else if !canRetry(ctx, err) {
 				return err
 			}
-			if err := sleep(ctx, lockTimeout); err != nil {
-				return err
+			if len(results) > 0 {
+				patience.Reset(lockPatience)
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-patience.C:
+				return fmt.Errorf("requests kept a migration from its tables for %v; what was migrated stays, so run it again at a quiet hour: %w", lockPatience, err)
+			case <-time.After(pause):
 			}
 		}
 	})
 	return steps, err
 }
 
-// Requests queue behind a migration that waits for a lock, so it gives up after two seconds, lets
-// them through, and tries again; also if a request and the migration wait for each other.
+// Requests queue behind a migration that waits for a lock, so it gives up after two seconds, lets them through for as
+// long, and tries again. Where a request and the migration wait for each other, it gives way at once and is soon tried
+// again: on a busy database, most attempts may end so.
 const (
-	lockTimeout  = 2 * time.Second
-	lockAttempts = 30
+	lockTimeout    = 2 * time.Second
+	afterGivingWay = 200 * time.Millisecond
+	lockPatience   = 2 * time.Minute // of each migration
 
 	migrator     = "loyalty migrate" // its name in pg_stat_activity
 	giveWayEvery = 50 * time.Millisecond
