@@ -876,6 +876,13 @@ func testAmounts(t *testing.T, c cafe) {
 	p.ClickText(submitOf("/admin/transactions/new"), "1,000.50")
 	p.WaitForText(done, "1,000.50")
 	p.WaitForText(done, "1,000 ")
+
+	// An amount is still being read when the sale is sent: what was read has no place any more.
+	p.Open("/admin/transactions/new?customer_ulid=" + buyer.ULID)
+	p.HoldBackUntil(".confirm-amount", "*/transactions/earns*")
+	p.Focus("spend_amount_cents")
+	p.Type(browsertest.Stroke{Keys: "2000"}, browsertest.Stroke{Keys: kb.Enter, After: time.Second})
+	p.WaitForText(".confirm-amount", "2,000.00")
 }
 
 // "Sign-in, customers and their sales work with JavaScript off".

@@ -115,7 +115,9 @@
     const main = document.importNode(answer.querySelector("main") ?? answer.body, true);
     const files = [...form.elements].filter((el) => el.type === "file" && el.files.length > 0);
     document.querySelector("dialog[open]")?.close();
-    document.querySelector("main").replaceWith(main);
+    const old = document.querySelector("main");
+    old.querySelectorAll("[hx-sync]").forEach(abandon);
+    old.replaceWith(main);
     document.title = answer.title;
     document.body.className = answer.body.className;
     files.forEach((old) => {
@@ -198,6 +200,12 @@
   });
 
   // --- Requests of htmx.
+
+  // What was asked for what is no longer on the page has nowhere to go.
+  const abandon = (el) => window.htmx?.trigger(el, "htmx:abort");
+  document.addEventListener("htmx:beforeCleanupElement", ({ target }) => {
+    if (target instanceof Element && target.hasAttribute("hx-sync")) abandon(target);
+  });
 
   const polled = (event) => event.target instanceof Element && event.target.matches("[data-poll]");
   document.addEventListener("htmx:sendError", (event) => polled(event) || trouble(unreachable));

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/chromedp/cdproto/fetch"
@@ -13,13 +14,24 @@ import (
 // slow connection. Patterns are addresses with stars: "*.js". Nothing comes from the cache any more.
 func (p *Page) HoldBack(patterns ...string) {
 	p.t.Helper()
+	p.holdBack(paintedScript, patterns)
+}
+
+// HoldBackUntil keeps requests from being sent until the page has an element that matches a CSS selector.
+func (p *Page) HoldBackUntil(selector string, patterns ...string) {
+	p.t.Helper()
+	p.holdBack(fmt.Sprintf("document.querySelector(%q) !== null", selector), patterns)
+}
+
+func (p *Page) holdBack(until string, patterns []string) {
+	p.t.Helper()
 	var held []*fetch.RequestPattern
 	for _, pattern := range patterns {
 		held = append(held, &fetch.RequestPattern{URLPattern: pattern})
 	}
 	err := chromedp.Listen(p.ctx, func(event any) {
 		if paused, is := event.(*fetch.EventRequestPaused); is {
-			go p.release(paused.RequestID)
+			go p.release(paused.RequestID, until)
 		}
 	})
 	if err != nil {
@@ -29,13 +41,13 @@ func (p *Page) HoldBack(patterns ...string) {
 	Run(p, call(fetch.Enable, fetch.EnableParams{Patterns: held}))
 }
 
-// release sends a request that was held back once the page has been painted. A page that is left meanwhile has no
+// release sends a request that was held back once a script says so. A page that is left meanwhile has no
 // request any more, so errors don't matter.
-func (p *Page) release(id fetch.RequestID) {
+func (p *Page) release(id fetch.RequestID, until string) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-		if painted, err := chromedp.Run(ctx, chromedp.Evaluate[bool](paintedScript, chromedp.EvalAwaitPromise)); err == nil && painted {
+		if now, err := chromedp.Run(ctx, chromedp.Evaluate[bool](until, chromedp.EvalAwaitPromise)); err == nil && now {
 			break
 		}
 	}
