@@ -3,8 +3,8 @@ package daily
 // Spans begins a statement that reads figures of spans of time. Its arguments are a zone and columns of one length: @parts, @periods and
 // @buckets say what a span counts for, and @first_days and @last_days are its days. Of a day up to an hour, @hours is that hour, which begins at
 // @ends. Minutes after it are from @starts to @ends. Of a span's customers, those count who didn't come since the day @since, which begins with
-// @since_ids. Its bucket begins on the day @step_days. Of @counts, 1 is a span without who came, 2 is who came alone, and 3 is those who came
-// later, who are taken off. @midnights are when the days from @from_day on begin, and the one after them.
+// @since_ids. Its bucket begins on the day @step_days. @counts says what counts of it (Counts). @midnights are when the days from @from_day on
+// begin, and the one after them.
 //
 // Days that were counted and aren't marked are read together. All others are spans of their own: a day that is counted up to an hour is divided
 // there. A piece is kept if it was counted and its day isn't marked. Of those that aren't, who came may be kept. Of those up to an hour, sales and
@@ -68,6 +68,17 @@ const Spans = `
 		select *, @zone::text as zone, ` + firstIDOf + `starts` + firstIDEnd + ` as first_id, ` + firstIDOf + `ends` + firstIDEnd + ` as next_id
 		from piece
 	)`
+
+// Counts says what counts of a span.
+type Counts int64
+
+// The values of @counts.
+const (
+	Everything Counts = 0
+	NotVisits  Counts = 1 // but who came
+	Visits     Counts = 2
+	LessVisits Counts = 3 // taken off
+)
 
 // The first ID of an instant.
 const (

@@ -194,21 +194,11 @@ type span struct {
 	days       Period
 	hour       *int // of a day up to an hour
 	minutes    bool // of a day: a part of an hour
-	counts     counts
+	counts     daily.Counts
 	start, end time.Time
 	since      time.Time // the first day of its part
 	step       time.Time // the first day of its bucket
 }
-
-// counts says what is counted of a span.
-type counts int
-
-const (
-	everything counts = 0
-	notVisits  counts = 1 // but who came
-	visits     counts = 2
-	lessVisits counts = 3 // taken off
-)
 
 // timetable is the spans of a range and of the earlier period.
 type timetable struct {
@@ -305,19 +295,19 @@ func (t *timetable) upTo(s span, until time.Time) []span {
 	if hour < 23 {
 		next = t.clock(s.days.From, hour+1)
 	}
-	upToHour := func(hour int, end time.Time, of counts) span {
+	upToHour := func(hour int, end time.Time, of daily.Counts) span {
 		piece := s
 		piece.hour, piece.end, piece.counts = &hour, end, of
 		return piece
 	}
-	minutes := func(start, end time.Time, of counts) span {
+	minutes := func(start, end time.Time, of daily.Counts) span {
 		piece := s
 		piece.minutes, piece.start, piece.end, piece.counts = true, start, end, of
 		return piece
 	}
-	of, pieces := everything, []span(nil)
+	of, pieces := daily.Everything, []span(nil)
 	if next.Sub(until) < until.Sub(began) {
-		of, pieces = notVisits, []span{upToHour(hour+1, next, visits), minutes(until, next, lessVisits)}
+		of, pieces = daily.NotVisits, []span{upToHour(hour+1, next, daily.Visits), minutes(until, next, daily.LessVisits)}
 	}
 	if hour > 0 {
 		pieces = append(pieces, upToHour(hour, began, of))
@@ -385,7 +375,7 @@ func (t timetable) args() db.Args {
 		"since":      db.Column(t.spans, func(s span) time.Time { return s.since }),
 		"since_ids":  db.Column(t.spans, func(s span) core.ID { return core.FirstID(t.startOf(s.since)) }),
 		"step_days":  db.Column(t.spans, func(s span) time.Time { return s.step }),
-		"counts":     db.Column(t.spans, func(s span) int64 { return int64(s.counts) }),
+		"counts":     db.Column(t.spans, func(s span) daily.Counts { return s.counts }),
 	}
 }
 

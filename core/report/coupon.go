@@ -266,23 +266,9 @@ func times(a, b int64) int64 {
 
 // sentArgs are the time that each part of a timetable takes.
 func (t timetable) sentArgs(now time.Time) db.Args {
-	var parts []int64
-	var starts, ends []time.Time
-	for _, p := range []part{inRange, before} {
-		var start, end time.Time
-		for _, s := range t.spans {
-			if s.part == p && s.counts <= notVisits {
-				if start.IsZero() || s.start.Before(start) {
-					start = s.start
-				}
-				if s.end.After(end) {
-					end = s.end
-				}
-			}
-		}
-		if !end.IsZero() {
-			parts, starts, ends = append(parts, int64(p)), append(starts, start), append(ends, end)
-		}
+	parts, starts, ends := []part{inRange}, []time.Time{t.startOf(t.from)}, []time.Time{t.next}
+	if t.against != nil {
+		parts, starts, ends = append(parts, before), append(starts, t.startOf(t.against.From)), append(ends, t.until)
 	}
 	return db.Args{"parts": parts, "starts": starts, "ends": ends, "now": now}
 }
