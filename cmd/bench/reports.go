@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/sample"
 	"example.com/loyalty/views/links"
 )
@@ -159,6 +160,11 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 	page("dashboard", dashboardLimit, links.Dashboard, nil)
 	page("lapsed customers", monthLimit, links.AudienceReport, url.Values{"audience": {"lapsed_60"}})
 	page("dashboard, this year", yearLimit, links.Dashboard, url.Values{"period": {"this-year"}})
+	add("points, when they end", monthLimit, func() *fasthttp.Request { // of a large business, apart from the page
+		request := owner.get(links.WithQuery(links.PointsReport, "unit", string(ledger.Points)))
+		request.Header.Set("Hx-Request", "true")
+		return request
+	})
 	for _, r := range reported {
 		for _, s := range spans {
 			query, name := s.query(now), r.path+", "+s.name

@@ -35,6 +35,8 @@ type Statement struct {
 	Before Movement // of the earlier period, up to the same time of day
 	Steps  []Bucket[Movement]
 	Owed   Owed
+
+	SlowEndings bool // Endings takes seconds: the business is large, and they weren't counted in the last hour
 }
 
 // Movement is how the balances of all customers changed in some time.
@@ -199,6 +201,7 @@ func (s *Service) Points(ctx context.Context, by core.Actor, b Balances) (Statem
 	var spent Spent
 	var rewards struct{ Count, Unpriced int64 }
 	var costs []RewardCost
+	var large bool
 	readings := []db.Reading{
 		db.AllInto(&rows, statementSQL, t.statementArgs(unit)),
 		db.OneInto(&spent, spentSQL, picked.spentArgs(lastYear, unit)),
@@ -208,10 +211,14 @@ func (s *Service) Points(ctx context.Context, by core.Actor, b Balances) (Statem
 	if t.against != nil {
 		readings = append(readings, db.AllInto(&earlier, earlierSQL, t.earlierArgs(unit)))
 	}
+	if _, kept := s.endings.of(endingsKey{by.Tenant.ID, unit}, now, by.Tenant.TimeZone); !kept {
+		readings = append(readings, db.OneInto(&large, isLargeSQL, db.Args{"many": s.manyAccounts}))
+	}
 	if err := s.together(ctx, by, readings...); err != nil {
 		return Statement{}, err
 	}
 	st := newStatement(picked, t, unit, rows, earlier)
+	st.SlowEndings = large
 	st.Owed.Spent, st.Owed.Cost = spent, costOf(costs, st.Owed.Spendable)
 	st.Owed.Rewards = SpentOn{Count: rewards.Count, Unpriced: rewards.Unpriced}
 	if len(costs) > 0 {

@@ -774,10 +774,25 @@ func TestEndingsOfALargeBusinessAreKept(t *testing.T) {
 		s.Check(err)
 		return got.Total
 	}
+	slow := func() []bool {
+		t.Helper()
+		var slow []bool
+		for _, reports := range []*report.Service{large, small} {
+			for _, unit := range []string{"points", "stamps"} {
+				st, err := reports.Points(t.Context(), s.By, report.Balances{Unit: &unit})
+				s.Check(err)
+				slow = append(slow, st.SlowEndings)
+			}
+		}
+		return slow
+	}
+	same(t, "slow at first", slow(), []bool{true, true, false, false})
 	same(t, "at first", []int64{total(large), total(small)}, []int64{5, 5})
+	same(t, "slow then", slow(), []bool{false, true, false, false})
 	s.Adjust(anna.ID, ledger.Points, 2)
 	same(t, "then", []int64{total(large), total(small)}, []int64{5, 7})
 	large.SetClock(s.Later(61 * time.Minute).DB)
+	same(t, "slow an hour later", slow(), []bool{true, true, false, false})
 	same(t, "an hour later", total(large), int64(7))
 	stamps, err := large.Endings(t.Context(), s.By, new("stamps"))
 	s.Check(err)

@@ -467,6 +467,7 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		{path: "/admin/reports/coupons", want: 3},
 		{path: "/admin/reports/coupons?from=2026-06-01", want: 3},
 		{path: "/admin/reports/points", want: 4},
+		{path: "/admin/reports/points?unit=points", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/reports/earning", want: 4},
 		{path: "/admin/audit", want: 4},
 		{path: "/admin/audit", header: []string{"Hx-Request", "true"}, want: 2},

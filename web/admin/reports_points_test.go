@@ -10,6 +10,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/views/links"
@@ -177,6 +178,48 @@ func TestPointsThatEnd(t *testing.T) {
 	}
 	if shown := page.Texts("[aria-labelledby=outcome-title] tbody tr"); shown[0] != "July 2026 100 10 10.0% 0 90 90.0%" {
 		t.Errorf("outcomes: %q", shown)
+	}
+}
+
+// When the points of a large business end takes seconds to count, once an hour. The page doesn't wait for it.
+func TestPointsOfALargeBusiness(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	m.Adjust(m.customer("2026-05-20 09:00", "Anna", "Lindqvist"), ledger.Points, 7)
+	for _, statement := range []string{
+		`insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+		select $1, loyalty.new_ulid(now()), 'C' || n, 'Ek', n::text, 'many' || n, now(), now()
+		from generate_series(1, 20000) n`,
+		`insert into loyalty.account (tenant_id, customer_id)
+		select tenant_id, id
+		from loyalty.customer
+		where tenant_id = $1
+			and phone_key like 'many%'`,
+	} {
+		m.change(statement)
+		if _, err := dbtest.Owner(m.DB).Exec(t.Context(), "analyze loyalty.customer, loyalty.account"); err != nil { // the tests' server does it no sooner
+			t.Fatal(err)
+		}
+	}
+	owner := m.signedIn(core.Owner)
+	titles := func(p webtest.Page) []string { return p.Texts("h2.card-title") }
+	known := []string{"Points outstanding", "Statement", "Owed to customers, 15 Jun 2026", "Outstanding today, by when it was earned", "Ending in the next 12 months"}
+	page := owner.Get("/admin/reports/points?compare=none")
+	wants(t, "at first", titles(page), known)
+	whole := append(known, "Redeemed, expired or open, by last day")
+	asks := page.Attr("[aria-busy]", "hx-get")
+	if words := page.Text("[aria-busy]"); asks != "/admin/reports/points?unit=points" || strings.Count(words, "Counting …") != 2 {
+		t.Errorf("it asks for %q and says %q", asks, words)
+	}
+	part := owner.Get(asks, "Hx-Request", "true")
+	wants(t, "then", titles(part), whole[3:])
+	if words := part.Text("body"); !strings.Contains(words, "The months aren’t known") || strings.Contains(words, "Counting …") {
+		t.Errorf("the part says %q", words)
+	}
+	again := owner.Get("/admin/reports/points?compare=none")
+	wants(t, "again", titles(again), whole)
+	if again.Find("[aria-busy]").Length() > 0 {
+		t.Error("it is counted again")
 	}
 }
 

@@ -79,9 +79,15 @@ func lines(st report.Statement) (shown []FlowLine) {
 	return shown
 }
 
+// The headings of Endings' charts.
+const (
+	earnedTitle = "Outstanding today, by when it was earned"
+	endingTitle = "Ending in the next 12 months"
+)
+
 // isEmpty reports whether there never was a balance, as far as the page can tell.
 func isEmpty(st report.Statement, e report.Endings) bool {
-	return st.Opening == 0 && st.Closing == 0 && st.Total == (report.Flow{}) && st.Owed.Below == 0 && e.Total == 0 && len(e.Outcomes) == 0
+	return !st.SlowEndings && st.Opening == 0 && st.Closing == 0 && st.Total == (report.Flow{}) && st.Owed.Below == 0 && e.Total == 0 && len(e.Outcomes) == 0
 }
 
 // balanceOn is the label of a balance, with its day unless that of another period is beside it.
@@ -124,7 +130,7 @@ func (v Report) balanceChart(st report.Statement) ui.Chart {
 // earnedChart shows when what customers can spend today was earned.
 func earnedChart(e report.Endings) ui.Chart {
 	c := ui.Chart{
-		ID: "earned", Title: "Outstanding today, by when it was earned", Label: "Earned in", Measure: unitLabels[e.Unit] + " still outstanding",
+		ID: "earned", Title: earnedTitle, Label: "Earned in", Measure: unitLabels[e.Unit] + " still outstanding",
 		Summary: format.Number(e.Earned.Known()) + " of " + format.Units(e.Total, e.Unit) + " outstanding, by when they were earned",
 		Series:  []ui.Series{{Name: "Outstanding", Kind: ui.Bars}},
 	}
@@ -152,7 +158,7 @@ func earnedAxis(at report.EarnedIn) string {
 
 // endingChart shows what ends in each of the next twelve months.
 func endingChart(e report.Endings) ui.Chart {
-	c := ui.Chart{ID: "ending", Title: "Ending in the next 12 months", Label: "Month", Measure: unitLabels[e.Unit] + " ending per month", Series: []ui.Series{{Name: "Ending", Kind: ui.Bars}}}
+	c := ui.Chart{ID: "ending", Title: endingTitle, Label: "Month", Measure: unitLabels[e.Unit] + " ending per month", Series: []ui.Series{{Name: "Ending", Kind: ui.Bars}}}
 	for _, m := range e.Months {
 		c.Rows = append(c.Rows, ui.ChartRow{
 			Label: m.Month.Format("January 2006"), Axis: m.Month.Format("Jan 2006"), Values: []ui.ChartValue{{Number: m.Amount, Text: format.Number(m.Amount)}},

@@ -12,16 +12,24 @@ import (
 	"example.com/loyalty/web/panel"
 )
 
-// pointsReport is the statement of points or stamps, with what they are worth and when they end.
+// pointsReport is the statement of points or stamps, with what they are worth and when they end. The page of a large business asks for the
+// latter when it is shown, if they have to be counted.
 func (h *Handlers) pointsReport(c echo.Context) error {
 	q, err := h.query(c, views.Points)
 	if err != nil {
 		return err
 	}
 	by, ctx := page.Actor(c), c.Request().Context()
+	if page.IsFragment(c) {
+		endings, err := h.Reports.Endings(ctx, by, q.Filled("unit"))
+		if err != nil {
+			return err
+		}
+		return h.show(c, q, nil, nil, func(v views.Report) templ.Component { return views.Endings(v, endings) })
+	}
 	var endings report.Endings
 	st, err := h.Reports.Points(ctx, by, balances(q, by))
-	if err == nil {
+	if err == nil && !st.SlowEndings {
 		endings, err = h.Reports.Endings(ctx, by, q.Filled("unit"))
 	}
 	return h.show(c, q, &st.Period, err, func(v views.Report) templ.Component { return views.PointsPage(v, st, endings) })
