@@ -1187,7 +1187,7 @@ func endingsWaiting(v Report, st report.Statement) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "</h2></div><p class=\"card-body chart-waiting text-secondary mb-0\">Counting … For a business of your size, this may take some seconds, once an hour.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "</h2></div><p class=\"card-body chart-waiting text-secondary mb-0\">Counting … This takes a few seconds, once an hour, because you have many customers.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
