@@ -206,7 +206,7 @@ func TestPointsOfALargeBusiness(t *testing.T) {
 	known := []string{"Points outstanding", "Statement", "Owed to customers, 15 Jun 2026", "Outstanding today, by when it was earned", "Ending in the next 12 months"}
 	page := owner.Get("/admin/reports/points?compare=none")
 	wants(t, "at first", titles(page), known)
-	whole := append(known, "Redeemed, expired or open, by last day")
+	whole := slices.Concat(known, []string{"Redeemed, expired or open, by last day"})
 	asks := page.Attr("[aria-busy]", "hx-get")
 	if words := page.Text("[aria-busy]"); asks != "/admin/reports/points?unit=points" || strings.Count(words, "Counting …") != 2 {
 		t.Errorf("it asks for %q and says %q", asks, words)

@@ -1088,7 +1088,7 @@ func ownValueForm(v Report, value, rate ui.Field) templ.Component {
 	})
 }
 
-// Endings shows when what customers can spend was earned and when it ends, and what became of the rest.
+// Endings shows when what customers can spend was earned and when it ends, and what happened to the rest.
 func Endings(v Report, e report.Endings) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
