@@ -44,9 +44,6 @@ func gateRest(took time.Duration) time.Duration {
 	return min(2*took, time.Second)
 }
 
-// jobRest returns how long the job rests after a day that it counted (daily.Service.Count).
-func jobRest(took time.Duration) time.Duration { return took }
-
 // reportPage is a page, with the filters that it has besides its days.
 type reportPage struct {
 	path              string
@@ -211,7 +208,7 @@ func (c *countedDays) close() { c.in.Close() }
 // count is the scenario of a day that is counted.
 func (c *countedDays) count(name string) scenario {
 	return scenario{
-		name: name, workers: 1, rests: jobRest, goals: []goal{{figure: slowest, most: dayLimit}},
+		name: name, workers: 1, rests: daily.RestAfter, goals: []goal{{figure: slowest, most: dayLimit}},
 		do: func(ctx context.Context, _ *server) (int, error) {
 			_, err := c.days.CountNext(ctx, c.by)
 			return fasthttp.StatusOK, err
