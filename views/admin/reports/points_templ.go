@@ -151,7 +151,7 @@ func PointsPage(v Report, st report.Statement, e report.Endings) templ.Component
 					return templ_7745c5c3_Err
 				}
 				if st.SlowEndings {
-					templ_7745c5c3_Err = endingsWaiting(v, st).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = endingsWaiting(st.Unit).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1135,7 +1135,7 @@ func Endings(v Report, e report.Endings) templ.Component {
 }
 
 // endingsWaiting has the place of Endings, which the rest of the page doesn't wait for.
-func endingsWaiting(v Report, st report.Statement) templ.Component {
+func endingsWaiting(unit ledger.Unit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1161,9 +1161,9 @@ func endingsWaiting(v Report, st report.Statement) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var56 string
-		templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(links.WithQuery(links.PointsReport, "unit", string(st.Unit)))
+		templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(links.WithQuery(links.PointsReport, "unit", string(unit)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/points.templ`, Line: 238, Col: 93}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/admin/reports/points.templ`, Line: 238, Col: 90}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var56))
 		if templ_7745c5c3_Err != nil {
