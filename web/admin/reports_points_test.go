@@ -211,6 +211,9 @@ func TestPointsOfALargeBusiness(t *testing.T) {
 	if words := page.Text("[aria-busy]"); asks != "/admin/reports/points?unit=points" || strings.Count(words, "Counting …") != 2 {
 		t.Errorf("it asks for %q and says %q", asks, words)
 	}
+	if when := page.Attr("[aria-busy]", "hx-trigger"); when != "load, htmx:responseError delay:5s" {
+		t.Errorf("it asks on %q, want again after a refusal", when)
+	}
 	part := owner.Get(asks, "Hx-Request", "true")
 	wants(t, "then", titles(part), whole[3:])
 	if words := part.Text("body"); !strings.Contains(words, "The months aren’t known") || strings.Contains(words, "Counting …") {

@@ -68,6 +68,10 @@ type Report struct {
 	Grouped bool // the groups of customers were counted
 }
 
+// untilCounted is when a page asks for the part that it doesn't wait for: when it is shown, and again some seconds after an answer that it
+// took too long. By then, PostgreSQL has read more of it into its buffers.
+const untilCounted = "load, htmx:responseError delay:5s"
+
 func (v Report) refused() bool { return !v.Form.Problem().None() }
 
 // days are the chosen days in words.
