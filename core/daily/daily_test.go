@@ -82,9 +82,9 @@ func TestADayIsCountedWhenItIsOver(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	who := s.on("2026-06-01 12:00:00").Customer().ID
-	s.on("2026-06-01 23:59:59").Sale(who, s.purchase, 100)
+	s.on("2026-06-01 23:59:30").Sale(who, s.purchase, 100)
 	s.on("2026-06-02 00:00:00").Sale(who, s.purchase, 100)
-	s.on("2026-06-02 00:59:59").count()
+	s.on("2026-06-02 00:59:30").count()
 	s.want("within the hour")
 	s.on("2026-06-02 01:00:00").count()
 	s.want("after it", "2026-06-01 1")

@@ -223,7 +223,7 @@ func TestALastDayEndsWithItsLocalDay(t *testing.T) {
 		for _, redemption := range []struct {
 			at      time.Time
 			refused bool
-		}{{midnight.Add(-time.Millisecond), false}, {midnight, true}} {
+		}{{midnight.Add(-time.Minute), false}, {midnight, true}} {
 			spend.Cause = newCause()
 			if err := ledgerAt(here, redemption.at, spend); errors.Is(err, ledger.ErrInsufficientPoints) != redemption.refused {
 				t.Errorf("%s, last day %s: redeemed at %s: %v", c.zone, c.last, redemption.at, err)

@@ -69,12 +69,12 @@ func TestWeeklyEmailIsDue(t *testing.T) {
 				at, err := time.Parse(time.RFC3339, text)
 				s.Shop.Check(err)
 				week := at.In(s.By.Tenant.TimeZone).Format(time.DateOnly)
-				before, now, after := of(s.At(at.Add(-time.Second))), of(s.At(at)), of(s.At(at.Add(24*time.Hour)))
+				before, now, after := of(s.At(at.Add(-time.Minute))), of(s.At(at)), of(s.At(at.Add(24*time.Hour)))
 				for _, x := range []struct {
 					when string
 					at   shop
 					want string
-				}{{"a second before", before, ""}, {"a day later", after, ""}, {"at 08:00", now, week}, {"again", now, ""}} {
+				}{{"a minute before", before, ""}, {"a day later", after, ""}, {"at 08:00", now, week}, {"again", now, ""}} {
 					if got := s.due(x.at.weekly()); got != x.want {
 						t.Errorf("%s %s, the e-mail of %q is due, want %q", week, x.when, got, x.want)
 					}
@@ -159,8 +159,8 @@ func TestMonthInTheWeeklyEmail(t *testing.T) {
 			s.Shop.Check(err)
 			at := core.StartOfDate(week, s.By.Tenant.TimeZone).Add(8 * time.Hour)
 			first := week.AddDate(0, 0, 1-week.Day())
-			sale := func(day time.Time, cents int64) { // at its first second, and at its last
-				for _, moment := range []time.Time{core.StartOfDate(day, s.By.Tenant.TimeZone), core.StartOfDate(day.AddDate(0, 0, 1), s.By.Tenant.TimeZone).Add(-time.Second)} {
+			sale := func(day time.Time, cents int64) { // at its first minute, and at its last
+				for _, moment := range []time.Time{core.StartOfDate(day, s.By.Tenant.TimeZone), core.StartOfDate(day.AddDate(0, 0, 1), s.By.Tenant.TimeZone).Add(-time.Minute)} {
 					shop := of(s.At(moment))
 					shop.Sale(shop.Customer().ID, shop.Points(100), cents)
 				}

@@ -330,7 +330,7 @@ func TestCoupons(t *testing.T) {
 		{ID: ending.ID, Name: "Ending", Sent: 6, Pending: 5, Redeemed: 1},
 		{ID: lasting.ID, Name: "Lasting", Sent: 3, Pending: 2, Redeemed: 1},
 	}
-	same(t, "before", s.at(later.Add(-time.Second)).couponReport(), want)
+	same(t, "before", s.at(later.Add(-time.Minute)).couponReport(), want)
 	want[1].Pending, want[1].Expired = 0, 5
 	same(t, "from that instant", s.at(later).couponReport(), want)
 	// The job has updated some of them.
