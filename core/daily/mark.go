@@ -19,9 +19,9 @@ func Mark(tx *db.Tx, at time.Time) error {
 	return db.Queue(tx, markSQL, db.Args{"at": at, "id": core.NewID(tx.Now)})
 }
 
-// Who came on a day follows from the sales before it: so the customer's next sale is marked, too, and the next one at the same location.
-// Was it the first, then it changes from when on they are a customer, in all later months, and which visit is their second one. A voucher counts on its own day what it was
-// redeemed with.
+// Who came on a day follows from the sales before it. So the customer's next sale is marked, too, and the next one at the same location.
+// A first sale says since when somebody is a customer, in all later months, and which visit is their second. A voucher counts on its own
+// day what it was redeemed with.
 const (
 	markVoidSQL = `
 	with voided as (
