@@ -20,8 +20,8 @@ func Mark(tx *db.Tx, at time.Time) error {
 }
 
 // Who came on a day follows from the sales before it. So the customer's next sale is marked, too, and the next one at the same location.
-// A first sale says since when somebody is a customer, in all later months, and which visit is their second. A voucher counts on its own
-// day what it was redeemed with.
+// If it was the first sale, then the month that the customer is counted from changes, in all later months, and which visit is their second.
+// A voucher counts on its own day what it was redeemed with.
 const (
 	markVoidSQL = `
 	with voided as (
