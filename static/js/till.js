@@ -346,11 +346,16 @@
     const focused = document.activeElement;
     const field = target instanceof HTMLInputElement && target.type !== "radio" && target.type !== "checkbox" ? target : null;
     const fields = [...new Set([field, one("[data-phone]")])].filter(Boolean).map((input) => [input, input.value]);
+    const current = (element) => element?.isConnected ? element : document.getElementById(element?.id); // what took its place
     return () => {
       if (digits() !== cents) setAmount(cents);
-      fields.forEach(([input, value]) => { if (input.value !== value) input.value = value; });
+      fields.forEach(([input, value]) => {
+        const field = current(input);
+        if (field && field.value !== value) field.value = value;
+      });
       boxes();
-      if (document.activeElement !== focused && focused?.isConnected) focused.focus({ preventScroll: true });
+      const focus = current(focused);
+      if (document.activeElement !== focus) focus?.focus({ preventScroll: true });
     };
   }
 

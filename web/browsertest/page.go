@@ -402,7 +402,8 @@ type Stroke struct {
 }
 
 // Type presses keys in real time, for pages that also notice when no key comes. The page is told exact times,
-// whatever else the machine is doing. The first key is pressed at once, half a second after earlier ones.
+// whatever else the machine is doing. The first key is pressed at once, half a second after earlier ones, and
+// Type returns when the page has noticed that no more come.
 func (p *Page) Type(strokes ...Stroke) {
 	p.t.Helper()
 	p.rest()
@@ -422,7 +423,20 @@ func (p *Page) Type(strokes ...Stroke) {
 		}))
 	}
 	p.Do(steps...)
+	p.silence()
 }
+
+// silence waits until timers of the page that began with the last key have fired, on a busy machine, too. A page
+// that is being left has none, so errors don't matter.
+func (p *Page) silence() {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	_, _ = chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](silenceScript, chromedp.EvalAwaitPromise))
+	p.rest()
+}
+
+// silenceScript has a second timer because the page's (static/js/handheld.js) has, too.
+const silenceScript = "new Promise((done) => setTimeout(() => setTimeout(done, 50), 200))"
 
 // nextKey is when the next key is pressed, not sooner than the pause, in seconds, after the last.
 func (p *Page) nextKey(pause float64) float64 {
