@@ -23,6 +23,13 @@ func strokes(keys string, pace int) browsertest.Stroke {
 	return browsertest.Stroke{Keys: keys, After: time.Duration(pace) * time.Millisecond}
 }
 
+// late is a slow scan whose end reaches the page when it has taken the beginning for the whole.
+func late(scan string) []browsertest.Stroke {
+	begun, rest := strokes(scan[:11], 55), strokes(scan[11:], 55)
+	rest.Late = 400 * time.Millisecond
+	return []browsertest.Stroke{begun, rest}
+}
+
 // wantStray checks that a scan was looked up and changed nothing. The problem is taken off the page, so that
 // the next scan shows its own.
 func wantStray(t *testing.T, p *browsertest.Page, what, cents string) {
@@ -56,6 +63,8 @@ func testTillStrayScans(t *testing.T, c cafe) {
 			p.Type(scan)
 			wantStray(t, p, fmt.Sprintf("%q at %s a key", scan.Keys, scan.After), cents)
 		}
+		p.Type(late(product)...)
+		wantStray(t, p, "the end of a scan comes late", cents)
 	}
 	// Right after a person's keys.
 	p.Type(strokes("9", 0), strokes("5", 140), strokes("4", 130), strokes("711"+kb.Enter, 3))
@@ -70,14 +79,19 @@ func testTillScansInFields(t *testing.T, c cafe) {
 	s := c.counter(t, "Hilma", "+46 8 465 004 81")
 	p := s.till(t, c.browser)
 	p.Press("1250")
-	for _, scan := range []browsertest.Stroke{
-		strokes(product+kb.Enter, 3), strokes(product+kb.Tab, 55), strokes(product, 3), strokes(product, 55), strokes("4711"+kb.Enter, 3),
+	for what, scan := range map[string][]browsertest.Stroke{
+		"Enter":                 {strokes(product+kb.Enter, 3)},
+		"a slow one with Tab":   {strokes(product+kb.Tab, 55)},
+		"without an end":        {strokes(product, 3)},
+		"a slow one without":    {strokes(product, 55)},
+		"four digits":           {strokes("4711"+kb.Enter, 3)},
+		"one that ends late":    late(product),
+		"with Tab that is late": late(product + kb.Tab),
 	} {
-		what := fmt.Sprintf("%q at %s a key", scan.Keys, scan.After)
 		for id, typed := range map[string]string{"phone": "08", "pin": "12"} {
 			p.Open("/till")
 			p.Fill(id, typed)
-			p.Type(scan)
+			p.Type(scan...)
 			p.WaitForText(tillProblem, notOurs)
 			if got := p.Text(amount); got != "12.50" {
 				t.Errorf("%s in #%s: the amount is %s", what, id, got)

@@ -19,7 +19,7 @@ func Mark(tx *db.Tx, at time.Time) error {
 	return db.Queue(tx, markSQL, db.Args{"at": at, "id": core.NewID(tx.Now)})
 }
 
-// Who came on a day follows from the sales before it. So the customer's next sale is marked, too, and the next one at the same location.
+// Who came on a day follows from the sales before it, so the customer's next sale is marked, too, and the next one at the same location.
 // If it was the first sale, then the month that the customer is counted from changes, in all later months, and which visit is their second.
 // A voucher counts on its own day what it was redeemed with.
 const (

@@ -588,7 +588,7 @@ prepare markSQL as
   insert into loyalty.day_mark (tenant_id, at, id, visits)
   values ($1, $2, $3, false);
 
--- markVoidSQL (core/daily/mark.go): Who came on a day follows from the sales before it: so the customer's next sale is
+-- markVoidSQL (core/daily/mark.go): Who came on a day follows from the sales before it, so the customer's next sale is
 -- marked, too, and the next one at the same location.
 -- $1=tenant_id $2=id $3=mark
 prepare markVoidSQL as
@@ -663,7 +663,7 @@ prepare markVoidSQL as
   ) x
   where x.at is not null;
 
--- markMoveSQL (core/daily/mark.go): Who came on a day follows from the sales before it: so the customer's next sale is
+-- markMoveSQL (core/daily/mark.go): Who came on a day follows from the sales before it, so the customer's next sale is
 -- marked, too, and the next one at the same location.
 -- $1=kept $2=tenant_id $3=merged $4=mark
 prepare markMoveSQL as

@@ -395,10 +395,11 @@ func (p *Page) press(keys string, pause float64) {
 	}))
 }
 
-// Stroke is keys of which each is pressed some time after the one before.
+// Stroke is keys of which each is pressed some time after the one before. They may reach the page late, if it was busy.
 type Stroke struct {
 	Keys  string
 	After time.Duration
+	Late  time.Duration
 }
 
 // Type presses keys in real time, for pages that also notice when no key comes. The page is told exact times,
@@ -410,13 +411,15 @@ func (p *Page) Type(strokes ...Stroke) {
 	at, first := p.nextKey(.5), true
 	var steps []chromedp.Action[chromedp.Void]
 	for _, s := range strokes {
+		late := s.Late
 		steps = append(steps, chromedp.KeyEvent(s.Keys, func(k *input.DispatchKeyEventParams) {
 			if isDown(k) {
 				if !first {
 					at += s.After.Seconds()
 				}
 				first = false
-				time.Sleep(time.Until(time.UnixMicro(int64(at * 1e6))))
+				time.Sleep(max(0, time.Until(time.UnixMicro(int64(at*1e6)))) + late)
+				late = 0
 				p.device.lastKey = at
 			}
 			k.Timestamp = input.TimeSinceEpoch(at)
