@@ -19,10 +19,11 @@ import (
 // Redis counts requests for all processes that use it. While it can't be reached, each process counts for
 // itself, in memory.
 type Redis struct {
-	client *redis.Client
-	log    *slog.Logger
-	closed context.Context //nolint:containedctx // ends with Close
-	close  context.CancelFunc
+	client   *redis.Client
+	patience time.Duration
+	log      *slog.Logger
+	closed   context.Context //nolint:containedctx // ends with Close
+	close    context.CancelFunc
 
 	trouble atomic.Pointer[string] // why it can't be reached; nil: it can
 }
@@ -35,17 +36,21 @@ const (
 // OpenRedis returns the server at a URL such as redis://:password@host:6379/0, or rediss:// with TLS. It
 // connects with the first request.
 func OpenRedis(ctx context.Context, url string, log *slog.Logger) (*Redis, error) {
+	return openRedis(ctx, url, redisPatience, log)
+}
+
+func openRedis(ctx context.Context, url string, patience time.Duration, log *slog.Logger) (*Redis, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = redisPatience, redisPatience, redisPatience, redisPatience
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = patience, patience, patience, patience
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries, o.DialerRetries = -1, 1 // a request must not count twice
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	logging.Disable() // what matters is logged here
-	r := &Redis{client: redis.NewClient(o), log: log}
+	r := &Redis{client: redis.NewClient(o), patience: patience, log: log}
 	r.closed, r.close = context.WithCancel(context.WithoutCancel(ctx))
 	return r, nil
 }
@@ -125,7 +130,7 @@ func (r *Redis) count(w *Window, caller string, by int) (Verdict, bool) {
 
 // run runs the script, also for a caller who leaves.
 func (r *Redis) run(key string, limit int, length time.Duration, by int) ([]int64, error) {
-	ctx, cancel := context.WithTimeout(r.closed, redisPatience)
+	ctx, cancel := context.WithTimeout(r.closed, r.patience)
 	defer cancel()
 	got, err := countScript.Run(ctx, r.client, []string{key}, limit, length.Milliseconds(), by).Int64Slice()
 	const values = 4
@@ -149,7 +154,7 @@ func (r *Redis) note(err error) {
 	}
 	trouble := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
-		trouble = "no answer within " + redisPatience.String()
+		trouble = "no answer within " + r.patience.String()
 	}
 	if !r.trouble.CompareAndSwap(nil, &trouble) {
 		return

@@ -42,8 +42,14 @@ func (b *safeBuffer) String() string {
 
 func startProcess(t *testing.T, url, name string, most int, length time.Duration) process {
 	t.Helper()
+	return startPatient(t, url, limit.RedisPatience, name, most, length)
+}
+
+// startPatient is startProcess for requests that wait as long for Redis.
+func startPatient(t *testing.T, url string, patience time.Duration, name string, most int, length time.Duration) process {
+	t.Helper()
 	log := &safeBuffer{}
-	r, err := limit.OpenRedis(t.Context(), url, slog.New(slog.NewTextHandler(log, nil)))
+	r, err := limit.OpenRedisFor(t.Context(), url, patience, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,13 +58,13 @@ func startProcess(t *testing.T, url, name string, most int, length time.Duration
 }
 
 // Exactly 60 of 2,000 concurrent requests to three processes are allowed, and all processes say the same of when
-// the window closes.
+// the window closes. On a busy machine, the last of so many may have to wait longer than a second.
 func TestProcessesShareALimit(t *testing.T) {
 	t.Parallel()
 	server := limittest.StartRedis(t)
 	var processes [3]process
 	for i := range processes {
-		processes[i] = startProcess(t, server.URL, "token", 60, time.Minute)
+		processes[i] = startPatient(t, server.URL, 30*time.Second, "token", 60, time.Minute)
 	}
 	var passed, last atomic.Int32
 	var resets sync.Map
