@@ -58,7 +58,7 @@ func startPatient(t *testing.T, url string, patience time.Duration, name string,
 }
 
 // Exactly 60 of 2,000 concurrent requests to three processes are allowed, and all processes say the same of when
-// the window closes. On a busy machine, the last of so many may have to wait longer than a second.
+// the window closes. On a busy machine, the last of them waits longer than a second.
 func TestProcessesShareALimit(t *testing.T) {
 	t.Parallel()
 	server := limittest.StartRedis(t)
