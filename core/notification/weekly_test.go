@@ -159,7 +159,7 @@ func TestMonthInTheWeeklyEmail(t *testing.T) {
 			s.Shop.Check(err)
 			at := core.StartOfDate(week, s.By.Tenant.TimeZone).Add(8 * time.Hour)
 			first := week.AddDate(0, 0, 1-week.Day())
-			sale := func(day time.Time, cents int64) { // at its first minute, and at its last
+			sale := func(day time.Time, cents int64) { // in its first minute, and in its last
 				for _, moment := range []time.Time{core.StartOfDate(day, s.By.Tenant.TimeZone), core.StartOfDate(day.AddDate(0, 0, 1), s.By.Tenant.TimeZone).Add(-time.Minute)} {
 					shop := of(s.At(moment))
 					shop.Sale(shop.Customer().ID, shop.Points(100), cents)
