@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"example.com/loyalty/core"
@@ -64,6 +65,28 @@ func testCharts(t *testing.T, c cafe) {
 	p.Click("#spend summary")
 	if rows := p.Text("#spend tbody"); !strings.Contains(rows, "€") {
 		t.Errorf("without scripts the table is %q", rows)
+	}
+}
+
+// A page is seen once it has arrived whole: nothing moves on a slow connection, whatever part of it comes first.
+func testSlowConnection(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Owner)
+	card := c.records.Replace("{cardlink}")
+	for _, path := range []string{"/admin/reports", "/till", card} { // their scripts and styles are in the cache from here on
+		p.Open(path)
+	}
+	p.Connect(network.OverrideNetworkStateParams{DownloadThroughput: 6_000, UploadThroughput: -1}) // bytes per second
+	for _, width := range []int64{1440, 390} {
+		p.Emulate(width, 900, false)
+		for _, path := range []string{
+			"/admin", "/admin/reports", "/admin/reports/customers", "/admin/reports/points", "/admin/customers", "/admin/settings", "/till", card,
+		} {
+			p.Open(path)
+			for _, moved := range p.LayoutShifts() {
+				t.Errorf("%s at %d px: %s", path, width, moved)
+			}
+		}
 	}
 }
 

@@ -75,6 +75,7 @@ func TestBrowser(t *testing.T) {
 		"Jobs":              testJobs,
 		"Charts":            testCharts,
 		"LayoutShifts":      testLayoutShifts,
+		"SlowConnection":    testSlowConnection,
 		"Notifications":     testNotifications,
 		"PlatformSignIn":    testPlatformSignIn,
 		"Tenants":           testTenants,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -418,14 +416,9 @@ func testTillNetwork(t *testing.T, c cafe) {
 	}
 }
 
-// offline cuts the page off from the network, or connects it again: what the page is told and
-// what its requests get, by one command.
+// offline cuts the page off from the network, or connects it again.
 func offline(p *browsertest.Page, off bool) {
-	setNetwork := cdp.Command[network.OverrideNetworkStateParams, cdp.Empty]{Method: "Network.emulateNetworkConditions"}
-	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, setNetwork, network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
-		return err
-	}))
+	p.Connect(network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
 }
 
 // recordAndLoseAnswer has the server record a sale, and the page see a broken connection.

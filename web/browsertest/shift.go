@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -53,6 +54,15 @@ func (p *Page) release(id fetch.RequestID, until string) {
 	}
 	_, _ = chromedp.Call(ctx, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: id})
 }
+
+// Connect sets the connection of the page: what it is told of it, and what its requests get.
+func (p *Page) Connect(conditions network.OverrideNetworkStateParams) {
+	p.t.Helper()
+	p.Do(call(setNetwork, conditions))
+}
+
+// setNetwork is the older command, which does both at once.
+var setNetwork = cdp.Command[network.OverrideNetworkStateParams, cdp.Empty]{Method: "Network.emulateNetworkConditions"}
 
 // paintedScript waits for two frames, of which the page has shown the first when the second begins.
 const paintedScript = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
