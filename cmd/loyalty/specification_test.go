@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,9 @@ func TestSpecification(t *testing.T) {
 const lengthy = "^Test(InvalidInput|PageSizes|InventedCursors|NoExtremeBreaksAResponse|HugeRecordsBreakNoResponse|EveryRouteAfterADismissal|" +
 	"ConcurrentTokensStopAtTheLimit|DisconnectedClientsLeaveNoPartialChanges)$"
 
+// failedTest is the line of a failed test in the output of the go command.
+var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+
 // testAPI runs the tests of package api over TLS against the running product.
 func testAPI(t *testing.T) {
 	t.Parallel()
@@ -74,7 +78,11 @@ func testAPI(t *testing.T) {
 	in.serve()
 	tests := exec.CommandContext(t.Context(), "go", "test", "-short", "-count=1", "-vet=off", "-parallel=4", "-run=^Test", "-skip="+lengthy, tested)
 	tests.Env = append(os.Environ(), "LOYALTY_TEST_PRODUCT="+strings.Join([]string{in.addr, filepath.Join(in.data, "ca.pem"), url}, " "))
-	if out, err := tests.CombinedOutput(); err != nil {
+	out, err := tests.CombinedOutput()
+	for _, failed := range failedTest.FindAllSubmatch(out, -1) { // each is named, however long the output is
+		t.Run(string(failed[1]), func(t *testing.T) { t.Error("fails over TLS, see the output below") })
+	}
+	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
