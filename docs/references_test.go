@@ -66,7 +66,7 @@ var (
 	word  = regexp.MustCompile(`\w+`)
 )
 
-// components are the names that a file declares for its templates.
+// components are the names of the functions that a file declares: of a template, its components.
 func components(f *ast.File) (names []string) {
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
@@ -85,11 +85,11 @@ func TestNamesExist(t *testing.T) {
 		if words[folder] == nil {
 			words[folder] = map[string]bool{}
 		}
-		here := word.FindAllString(s.text, -1)
-		if strings.HasSuffix(s.name, "_templ.go") {
-			here = components(s.syntax) // the rest is the text of pages
+		found := components(s.syntax) // all other words of a template are the text of pages
+		if !strings.HasSuffix(s.name, "_templ.go") {
+			found = word.FindAllString(s.text, -1)
 		}
-		for _, w := range here {
+		for _, w := range found {
 			words[folder][w], words[""][w] = true, true
 		}
 	}
