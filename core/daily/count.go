@@ -145,7 +145,7 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 			return false, err
 		}
 		over := core.DateOf(tx.Now.Add(-wait), zone).AddDate(0, 0, -1)
-		if done.Zone != zone.String() { // of another zone, days begin at other times
+		if done.Zone != zoneKept(zone) { // of another zone, days begin at other times
 			none := days{FirstDay: new(over.AddDate(0, 0, 1)), LastDay: over, EndsAt: endOf(over, zone)}
 			return true, errors.Join(
 				db.Queue(tx, dropSQL, db.Args{"first": time.Time{}, "last": EndOfTime}), db.Queue(tx, dropYearSQL, nil), none.store(tx, zone))
@@ -246,7 +246,7 @@ func (d days) store(tx *db.Tx, zone *time.Location) error {
 		first = core.FirstID(core.StartOfDate(*d.FirstDay, zone))
 	}
 	return db.Queue(tx, reachedSQL, db.Args{
-		"zone": zone.String(), "first_day": d.FirstDay, "last_day": d.LastDay, "first_id": first, "next_id": core.FirstID(d.EndsAt), "ends_at": d.EndsAt,
+		"zone": zoneKept(zone), "first_day": d.FirstDay, "last_day": d.LastDay, "first_id": first, "next_id": core.FirstID(d.EndsAt), "ends_at": d.EndsAt,
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/shoptest"
 	"example.com/loyalty/core/transaction"
@@ -222,6 +223,34 @@ func TestMonthsAreKept(t *testing.T) {
 	s.Exec("update loyalty.days_counted set zone = 'America/New_York' where tenant_id = $1", s.By.Tenant.ID)
 	want("an earlier build counts days of New York")
 	opened("2026-07-02 13:00:00", openings)
+}
+
+// An earlier build, which serves on during an upgrade and again after going back, keeps something else of a day. Neither build reads what the
+// other counted.
+func TestAnEarlierBuildCountsForItself(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t))
+	who := s.on("2026-06-01 09:00:00").Customer().ID
+	s.on("2026-06-01 12:00:00").Sale(who, s.purchase, 100)
+	s.on("2026-06-03 12:00:00").count()
+	s.want("by this build", "2026-06-01 1")
+	s.Exec("update loyalty.days_counted set zone = 'Europe/Stockholm' where tenant_id = $1", s.By.Tenant.ID)
+	s.Exec("update loyalty.day_sales set transactions = 2 where tenant_id = $1", s.By.Tenant.ID)
+	from := time.Date(2026, time.June, 1, 0, 0, 0, 0, time.UTC)
+	summary, err := s.on("2026-06-03 12:00:00").Reports.Summary(t.Context(), s.By, report.Range{From: &from, To: &from})
+	if s.Check(err); summary.TransactionsCount != 1 {
+		t.Errorf("%d sales, as the earlier build would count, want 1", summary.TransactionsCount)
+	}
+	due, err := s.on("2026-06-03 12:00:00").Days.QueueDue(t.Context())
+	if s.Check(err); !slices.Contains(due, job.Args(daily.Counting{Tenant: s.By.Tenant.ID})) {
+		t.Error("no days are due")
+	}
+	s.on("2026-06-03 12:00:00").count()
+	s.want("by this build again", "2026-06-01 1")
+	s.Verify()
+	if earlier := s.Count("days_counted where zone = 'Europe/Stockholm'"); earlier > 0 {
+		t.Error("the earlier build would read what this one counted")
+	}
 }
 
 // The database says up to when all transactions have ended. Here that is now, and the job's clock is a day ahead.

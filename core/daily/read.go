@@ -1,20 +1,20 @@
 package daily
 
 // Spans begins a statement that reads figures of spans of time. Its arguments are a zone and columns of one length: @parts, @periods and
-// @buckets say what a span counts for, and @first_days and @last_days are its days. Of a day up to an hour, @hours is that hour, which begins at
-// @ends. Minutes after it are from @starts to @ends. Of a span's customers, those count who didn't come since the day @since, which begins with
-// @since_ids. Its bucket begins on the day @step_days. @counts says what counts of it (Counts). @midnights are when the days from @from_day on
-// begin, and the one after them.
+// @buckets say what a span counts for, and @first_days and @last_days are its days. Of a day, @ends is an instant up to which it counts, and
+// @starts one from which on; if sales do, @hours is the hour of that instant, for sales are kept by the hour. Of a span's customers, those count
+// who didn't come since the day @since, which begins with @since_ids. Its bucket begins on the day @step_days. @counts says what counts of it
+// (Counts). @midnights are when the days from @from_day on begin, and the one after them.
 //
-// Days that were counted and aren't marked are read together. All others are spans of their own: a day that is counted up to an hour is divided
-// there. A piece is kept if it was counted and its day isn't marked. Of those that aren't, who came may be kept. Of those up to an hour, sales and
-// who came are. Days come from arrays, of which a plan expects ten: of a series it expects a thousand.
+// Days that were counted and aren't marked are read together. All others are spans of their own: today is divided where it was counted up to. A
+// piece is kept if it was counted and its day isn't marked. Of those that aren't, who came may be kept, and of those up to an instant, of which
+// ms are the milliseconds after the day began. Days come from arrays, of which a plan expects ten: of a series it expects a thousand.
 const Spans = `
 	with days as materialized (
-		select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+		select first_day, last_day, ends_at, (ends_at at time zone @zone)::date - 1 as whole_day
 		from loyalty.days_counted
 		where tenant_id = @tenant_id
-			and zone = @zone
+			and zone = @zone || '` + Form + `'
 	), marked as materialized (
 		select (m.at at time zone @zone)::date as day, bool_or(m.visits) as visits
 		from days c
@@ -34,7 +34,7 @@ const Spans = `
 	), piece as (
 		select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
 			(@midnights::timestamptz[])[whole_from - @from_day::date + 1] as starts, (@midnights::timestamptz[])[whole_to - @from_day::date + 2] as ends,
-			true as kept, true as sales_kept, true as visits_kept, 1 as sign
+			true as kept, true as sales_kept, true as visits_kept, null::int as ms
 		from given
 		where whole_from is not null
 		union all
@@ -42,7 +42,7 @@ const Spans = `
 			case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
 			case when g.counts < 2 then p.counted and m.day is null end,
 			case when g.counts <> 1 then p.counted and m.visits is not true end,
-			case when g.counts = 3 then -1 else 1 end
+			case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
 		from given g
 		cross join lateral (
 			select g.first_day + n as day
@@ -77,7 +77,6 @@ const (
 	Everything Counts = 0
 	NotVisits  Counts = 1 // but who came
 	Visits     Counts = 2
-	LessVisits Counts = 3 // taken off
 )
 
 // The first ID of an instant.
@@ -160,25 +159,16 @@ const (
 // the same day that follow one another, they add up to how many different customers came.
 const VisitorsOfSpans = `
 		select span.part, sum(d.customers) as customers` + eachDay + `
-		cross join lateral (
-			select sum(customers) as customers
-			from loyalty.day_visit
-			where tenant_id = @tenant_id
-				and location_id = @location
-				and day = span.first_day + n
-				and prior < span.since
+		cross join lateral (` + notSince + `@location
 		) d` + wholeDays + `
 		group by span.part
 		union all
-		select span.part, sum(h.customers)
+		select span.part, sum(` + upToMS + `d.came_at))
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.first_day and d.location_id = @location and d.prior < span.since
-		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
-		where span.visits_kept
-			and span.hour is not null
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.first_day and d.location_id = @location and d.prior < span.since` + partsOfDays + `
 		group by span.part
 		union all
-		select span.part, sum(span.sign)
+		select span.part, count(*)
 		from (
 			select *, @location::bigint as place
 			from span
@@ -238,75 +228,77 @@ const (
 
 	wholeDays = `
 		where span.visits_kept
-			and span.hour is null`
+			and span.ms is null`
+
+	partsOfDays = `
+		where span.visits_kept
+			and span.ms is not null`
+
+	// The customers of a day who hadn't come since the span's: all of them, less those who had, because those are fewer rows.
+	notSince = `
+			select sum(case when prior = 'infinity' then customers else -customers end) as customers
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and day = span.first_day + n
+				and prior >= span.since
+				and location_id = `
+
+	// How many of an array's milliseconds come before the end of a span.
+	upToMS = `width_bucket(span.ms - 1, `
 )
 
 // AttendanceOfSpans are the customers of each span at a @location, or anywhere (0): on their first visit since its day (customers) and since
 // its step (step_customers), on their first one of all (new), and on their second one of all, if that is another one since its day (second)
 // or its step (step_second), and all (visits). So customers of spans of the same day that follow one another add up to how many different
-// customers came. Of a day, few rows are read: from those of all its customers, those who had come since its step are taken off.
+// customers came. Of a day, few rows are read: from those of all its customers, those who had come since are taken off.
 const AttendanceOfSpans = `
-		select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
-			a.second - coalesce(b.second, 0) as second, a.step_second, a.visits` + eachDay + `
+		select span.part, span.period, span.bucket, d.visits - coalesce(d.again, 0) as customers, d.visits - coalesce(d.step_again, 0) as step_customers,
+			f.customers as new, d.second, d.step_second, d.visits` + eachDay + `
 		cross join lateral (
-			select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
+			select sum(customers) filter (where prior = 'infinity') as visits, sum(customers) filter (where prior < 'infinity') as again,
+				sum(customers) filter (where prior >= span.step and prior < 'infinity') as step_again,
+				sum(second) filter (where prior < 'infinity') as second, sum(second) filter (where prior >= span.step and prior < 'infinity') as step_second
 			from loyalty.day_visit
 			where tenant_id = @tenant_id
 				and location_id = @location
 				and day = span.first_day + n
-				and prior < span.since
-		) b
-		cross join lateral (
-			select sum(customers) filter (where prior = 'infinity') as visits, sum(second) filter (where prior = 'infinity') as second,
-				sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
-			from loyalty.day_visit
-			where tenant_id = @tenant_id
-				and location_id = @location
-				and day = span.first_day + n
-				and prior >= span.step
-		) a` + wholeDays + `
+				and prior >= span.since
+		) d
+		left join loyalty.day_visit f on f.tenant_id = @tenant_id and f.location_id = @location and f.day = span.first_day + n and f.prior = '-infinity'` + wholeDays + `
 		union all
 		select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
 			sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
 			sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
 		from (
-			select span.part, span.period, span.bucket, span.since, span.step, span.first_day as day, d.prior, h.customers, h.second
+			select span.part, span.period, span.bucket, span.since, span.step, span.first_day as day, d.prior,
+				` + upToMS + `d.came_at) as customers, ` + upToMS + `d.second_at) as second
 			from span
-			join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.first_day and d.location_id = @location and d.prior < 'infinity'
-			cross join lateral (
-				select sum(n.customers) as customers, sum(n.second) as second
-				from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
-			) h
-			where span.visits_kept
-				and span.hour is not null
+			join loyalty.day_visit d on d.tenant_id = @tenant_id and d.day = span.first_day and d.location_id = @location and d.prior < 'infinity'` + partsOfDays + `
 			union all
-			select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers * span.sign,
-				case when c.prior = c.first_day then c.customers * span.sign else 0 end` + visitsAt + `@location` + visitsNotKept + `
+			select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers,
+				case when c.prior = c.first_day then c.customers else 0 end` + visitsAt + `@location` + visitsNotKept + `
 		) part
 		group by part, period, bucket`
 
-// ReturnsOfSpans are the customers of each span, anywhere, who had come before its day and not since: part, bucket, customers.
+// ReturnsOfSpans are the customers of each span, anywhere, who had come before its day and not since: part, bucket, customers. Of whole days,
+// those who came for the first time are taken off.
 const ReturnsOfSpans = `
 		select span.part, span.bucket, sum(d.customers) as customers` + eachDay + `
-		cross join lateral (
-			select sum(customers) as customers
-			from loyalty.day_visit
-			where tenant_id = @tenant_id
-				and location_id = 0
-				and day = span.first_day + n
-				and prior > '-infinity'
-				and prior < span.since
+		cross join lateral (` + notSince + `0
 		) d` + wholeDays + `
 		group by span.part, span.bucket
 		union all
-		select span.part, span.bucket, h.customers
+		select span.part, span.bucket, -sum(d.customers)
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since
-		cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
-		where span.visits_kept
-			and span.hour is not null
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.prior = '-infinity' and d.day between span.first_day and span.last_day` + wholeDays + `
+		group by span.part, span.bucket
 		union all
-		select span.part, span.bucket, c.customers * span.sign` + visitsAt + `0` + visitsNotKept + `
+		select span.part, span.bucket, sum(` + upToMS + `d.came_at))
+		from span
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since` + partsOfDays + `
+		group by span.part, span.bucket
+		union all
+		select span.part, span.bucket, c.customers` + visitsAt + `0` + visitsNotKept + `
 			and c.prior > '-infinity'
 			and c.prior < span.since`
 
@@ -327,7 +319,7 @@ const FirstVisitsBefore = `
 		select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
 			least(coalesce(c.first_id, @before_id::uuid), @before_id::uuid) as first_id, coalesce(c.next_id, @before_id::uuid) as next_id
 		from (values (@zone::text)) given (zone)
-		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
+		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone || '` + Form + `'
 	), anew as materialized (
 		select m.day, ` + firstIDOf + `(m.day - 1)::timestamp` + firstIDEnd + ` as first_id, ` + firstIDOf + `(m.day + 2)::timestamp` + firstIDEnd + ` as next_id
 		from counted
@@ -384,7 +376,7 @@ const (
 		from (values (@zone::text, `
 
 	flowsUpTo = `)) given (zone, after, after_id)
-		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone
+		left join loyalty.days_counted c on c.tenant_id = @tenant_id and c.zone = given.zone || '` + Form + `'
 	), month as materialized (
 		select m.month, m.unit, m.kind, m.amount, m.below
 		from done

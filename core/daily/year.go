@@ -155,7 +155,7 @@ func (s *Service) countYear(ctx context.Context, by core.Actor) (more bool, err 
 			return false, err
 		}
 		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.AllInto(&years, yearSQL, nil))
-		if err != nil || done.Zone != zone.String() || done.FirstDay != nil {
+		if err != nil || done.Zone != zoneKept(zone) || done.FirstDay != nil {
 			return false, err
 		}
 		last := done.whole(zone)

@@ -193,7 +193,7 @@ type span struct {
 	bucket     *int // nil: none contains it
 	days       Period
 	hour       *int // of a day up to an hour
-	minutes    bool // of a day: a part of an hour
+	isRest     bool // of a day up to an instant: after an hour
 	counts     daily.Counts
 	start, end time.Time
 	since      time.Time // the first day of its part
@@ -284,35 +284,19 @@ func (t *timetable) end(p part, until time.Time) {
 	t.spans = ended
 }
 
-// upTo divides a day up to an instant: at an hour, by which sales and who came are kept. When the next hour is nearer, who came up to it is
-// counted, less who came after the instant, because each customer's visit before has to be found.
+// upTo divides a day up to an instant: sales are kept by the hour, and those of the rest of an hour are counted; who came is kept.
 func (t *timetable) upTo(s span, until time.Time) []span {
-	hour := until.In(t.zone).Hour()
-	began, next := s.start, s.end
-	if hour > 0 {
-		began = t.clock(s.days.From, hour)
+	came, rest := s, s
+	came.end, came.counts = until, daily.Visits
+	rest.isRest, rest.end, rest.counts = true, until, daily.NotVisits
+	pieces := []span{came}
+	if hour := until.In(t.zone).Hour(); hour > 0 {
+		rest.start = t.clock(s.days.From, hour)
+		sold := s
+		sold.hour, sold.end, sold.counts = &hour, rest.start, daily.NotVisits
+		pieces = append(pieces, sold)
 	}
-	if hour < 23 {
-		next = t.clock(s.days.From, hour+1)
-	}
-	upToHour := func(hour int, end time.Time, of daily.Counts) span {
-		piece := s
-		piece.hour, piece.end, piece.counts = &hour, end, of
-		return piece
-	}
-	minutes := func(start, end time.Time, of daily.Counts) span {
-		piece := s
-		piece.minutes, piece.start, piece.end, piece.counts = true, start, end, of
-		return piece
-	}
-	of, pieces := daily.Everything, []span(nil)
-	if next.Sub(until) < until.Sub(began) {
-		of, pieces = daily.NotVisits, []span{upToHour(hour+1, next, daily.Visits), minutes(until, next, daily.LessVisits)}
-	}
-	if hour > 0 {
-		pieces = append(pieces, upToHour(hour, began, of))
-	}
-	return append(pieces, minutes(began, until, of))
+	return append(pieces, rest)
 }
 
 // clock returns when a clock showed an hour of a day.
@@ -361,7 +345,7 @@ func (d days) sameTime(now, date time.Time) time.Time {
 // args are the arguments that every statement about a timetable has (daily.Spans).
 func (t timetable) args() db.Args {
 	fromDay, midnights := t.midnights()
-	isPart := func(s span) bool { return s.hour != nil || s.minutes }
+	isPart := func(s span) bool { return s.counts != daily.Everything }
 	return db.Args{
 		"zone": t.zone.String(), "from_day": fromDay, "midnights": midnights,
 		"parts":      db.Column(t.spans, func(s span) int64 { return int64(s.part) }),
@@ -370,7 +354,7 @@ func (t timetable) args() db.Args {
 		"first_days": db.Column(t.spans, func(s span) time.Time { return s.days.From }),
 		"last_days":  db.Column(t.spans, func(s span) time.Time { return s.days.To }),
 		"hours":      db.Column(t.spans, func(s span) *int { return s.hour }),
-		"starts":     db.Column(t.spans, func(s span) *time.Time { return orNil(s.minutes, s.start) }),
+		"starts":     db.Column(t.spans, func(s span) *time.Time { return orNil(s.isRest, s.start) }),
 		"ends":       db.Column(t.spans, func(s span) *time.Time { return orNil(isPart(s), s.end) }),
 		"since":      db.Column(t.spans, func(s span) time.Time { return s.since }),
 		"since_ids":  db.Column(t.spans, func(s span) core.ID { return core.FirstID(t.startOf(s.since)) }),

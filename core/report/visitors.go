@@ -286,7 +286,7 @@ const yearGroupsSQL = `
 	select k.as_of, least(k.high, 9223372036854775807)::bigint as high, coalesce(g.name, '') as name, coalesce(g.customers, 0) as customers,
 		least(coalesce(g.spend, 0), 9223372036854775807)::bigint as spend_cents
 	from loyalty.year_counted k
-	join loyalty.days_counted d on d.tenant_id = @tenant_id and d.zone <> '' and k.as_of = (d.ends_at at time zone d.zone)::date - 1
+	join loyalty.days_counted d on d.tenant_id = @tenant_id and d.zone <> '' and k.as_of = (d.ends_at at time zone split_part(d.zone, ' ', 1))::date - 1
 	left join loyalty.year_group g on g.tenant_id = @tenant_id
 	where k.tenant_id = @tenant_id`
 

@@ -82,8 +82,7 @@ func TestVisitorsCountEachCustomerOnce(t *testing.T) {
 	same(t, "after the voided sale", s.on("2026-03-20 12:00:00").visitors(report.Selection{Range: days(t, "2026-03-09", "2026-03-20")}).Current, report.Attendance{})
 }
 
-// The day before is compared up to the same time of day: at 10:20 from ten o'clock on, and at 10:50 back from eleven. Its day is counted, then
-// changed, and all is as from sales alone.
+// The day before is compared up to the same time of day. Its day is counted, then changed, and all is as from sales alone.
 func TestVisitorsUpToThisTimeOfDay(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
@@ -130,6 +129,29 @@ func TestVisitorsUpToThisTimeOfDay(t *testing.T) {
 	check("when the day was counted")
 	s.on("2026-06-02 09:00:00").VoidSale(s.on("2026-06-01 23:00:00").Sale(who["iris"], s.purchase, 1000).ID)
 	check("when it is to be counted again")
+}
+
+// Who came up to this time of day isn't counted from sales again: it is kept, also of a day of 25 hours.
+func TestVisitorsUpToThisTimeOfDayAreKept(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	for _, shown := range []string{"2026-10-25 08:00:30", "2026-10-25 08:01:30"} {
+		then := s.on(shown)
+		then.Sale(then.rich().ID, then.purchase, 1000)
+	}
+	s.on("2026-10-26 02:00:00").counted()
+	want := func(when string, customers ...int64) {
+		t.Helper()
+		for minute, n := range customers {
+			now := s.at(s.on("2026-10-26 08:00:00").DB.Now().Add(time.Duration(minute) * time.Minute))
+			sel := report.Selection{Range: days(t, "2026-10-26", "2026-10-26")}
+			same(t, when, now.visitors(sel).Previous, report.Attendance{Customers: n, NewCustomers: n, Visits: n})
+			same(t, when+", compared", now.compare(sel).Previous.ActiveCustomers, n)
+		}
+	}
+	want("by the minute", 0, 1, 2)
+	s.Exec("update loyalty.day_visit set came_at = '{0}' where tenant_id = $1 and prior < 'infinity'", s.By.Tenant.ID)
+	want("as it was kept", 1, 1, 1)
 }
 
 // The month of a first visit is the same from sales of today, whichever visits lie between.

@@ -1,15 +1,20 @@
 package verify
 
+import "example.com/loyalty/core/daily"
+
 // What was counted of days that are over is counted anew, in another way than core/daily does: for all days at once, and by what clocks
 // showed. Days that are to be counted again aren't judged.
 const (
-	daysOf = `
-	with recursive zone as (
-		select tenant_id, zone, first_day, last_day, ends_at
+	// Those that this build counted.
+	zones = `
+		select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
 		from loyalty.days_counted
-		where zone <> ''
+		where zone like '%` + daily.Form + `'`
+
+	daysOf = `
+	with recursive zone as (` + zones + `
 	), sale as (
-		select t.*, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
+		select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
 			extract(hour from t.created_at at time zone z.zone) as hour
 		from loyalty.transaction t
 		join zone z on z.tenant_id = t.tenant_id
@@ -95,29 +100,27 @@ const (
 		where voided_at is null
 		group by 1, 2, 3` + compareDays
 
-	// The days on which a customer came, anywhere and at each location, in order, with the hour of the first sale.
+	// The days on which a customer came, anywhere and at each location, in order, with the milliseconds from midnight to the first sale.
 	dayVisitSQL = daysOf + `
-		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] as figures
+		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] || came_at::bigint[] || second_at::bigint[] as figures
 		from loyalty.day_visit
-		union all
-		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior, 'from', h.number - 1), array[h.customers, h.second]
-		from loyalty.day_visit v
-		cross join lateral unnest(v.by_hour, v.second_by_hour) with ordinality h (customers, second, number)
-		where h.customers > 0
 		union all
 		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0]
 		from loyalty.day_cohort` + andCounted + `
-		select v.tenant_id, v.day, k.key, array[count(*), sum(k.second)] as figures
+		select v.tenant_id, v.day, k.key,
+			array[count(*), sum(v.second)] || (array_agg(k.ms order by k.ms) filter (where k.ms is not null))
+				|| (array_agg(k.ms order by k.ms) filter (where k.ms is not null and v.second = 1)) as figures
 		from (
-			select tenant_id, day, hour, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
+			select tenant_id, day, ms, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
 				(row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
 			from (
-				select s.tenant_id, s.customer_id, p.place, s.day, (array_agg(s.hour order by s.id))[1] as hour
+				select s.tenant_id, s.customer_id, p.place, s.day,
+					extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000 as ms
 				from sale s
 				cross join lateral (select unnest(array[0, s.location_id]) as place) p
 				where s.voided_at is null
 					and p.place is not null
-				group by s.tenant_id, s.customer_id, p.place, s.day
+				group by s.tenant_id, s.customer_id, p.place, s.day, s.zone
 			) came
 			union all
 			select tenant_id, min(day), null, null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0
@@ -128,12 +131,8 @@ const (
 			) came
 			group by tenant_id, customer_id, month
 		) v
-		cross join lateral (
-			select b.key || h.at as key, v.second
-			from (values (v.key), ('at ' || v.place || ' after infinity')) b (key)
-			cross join (values (''), (' from ' || v.hour)) h (at)
-			where b.key || h.at is not null
-		) k
+		cross join lateral (values (v.key, v.ms), ('at ' || v.place || ' after infinity', null)) k (key, ms)
+		where k.key is not null
 		group by 1, 2, 3` + compareDays
 
 	dayStaffSQL = daysOf + `
@@ -258,15 +257,15 @@ const (
 	yearSQL = `
 	with zone as (
 		select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
-		from loyalty.days_counted d
+		from (` + zones + `
+		) d
 		join loyalty.year_counted k on k.tenant_id = d.tenant_id
-		where d.zone <> ''
-			and not exists (
-				select
-				from loyalty.day_mark m
-				where m.tenant_id = d.tenant_id
-					and (m.at at time zone d.zone)::date <= k.as_of
-			)
+		where not exists (
+			select
+			from loyalty.day_mark m
+			where m.tenant_id = d.tenant_id
+				and (m.at at time zone d.zone)::date <= k.as_of
+		)
 	), visit as (
 		select t.tenant_id, t.customer_id, (t.created_at at time zone z.zone)::date as day, sum(t.spend_amount_cents) as spend
 		from loyalty.transaction t

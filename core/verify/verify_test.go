@@ -581,6 +581,8 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every day that was counted has the sales of its hours", "a cent too few", "update loyalty.day_hour set spend = spend - 1"},
 		{"Every day that was counted has the customers", "a new customer who isn't new", "update loyalty.day_visit set prior = day - 1 where prior = '-infinity'"},
 		{"Every day that was counted has the customers", "one too few of all", "update loyalty.day_visit set customers = customers - 1 where prior = 'infinity'"},
+		{"Every day that was counted has the customers", "a millisecond too late", "update loyalty.day_visit set came_at[1] = came_at[1] + 1 where prior < 'infinity'"},
+		{"Every day that was counted has the customers", "a first visit as a second one", "update loyalty.day_visit set second_at = came_at"},
 		{"Every day that was counted has the customers", "another month", "update loyalty.day_cohort set first_month = first_month - 31"},
 		{"Every day that was counted has what each person", "another person's", "update loyalty.day_staff set actor_id = 'x'"},
 		{"Every day that was counted has what its sales earned", "a point too many", "update loyalty.day_rule set base = base + 1"},

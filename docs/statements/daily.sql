@@ -93,7 +93,7 @@ prepare findDueSQL as
   left join loyalty.tenant_usage u on u.tenant_id = n.id
   where n.status = 'active'
     and (c.tenant_id is null
-      or c.zone <> n.timezone
+      or c.zone <> n.timezone || ' by ms'
       or c.first_day > '-infinity'
       or c.ends_at < ($1::timestamptz at time zone n.timezone)::date::timestamp at time zone n.timezone
       or c.ends_at <= $2::timestamptz and u.sales_lately >= $3
@@ -175,7 +175,7 @@ prepare keepHoursSQL as
 -- $1=zone $2=first_id $3=next_id $4=starts $5=ends $6=tenant_id $7=day
 prepare keepVisitsSQL as
   with anywhere as materialized (
-    select v.customer_id, v.places, v.first_ids, v.first_id, extract(hour from loyalty.id_time(v.first_id) at time zone $1::text) as hour,
+    select v.customer_id, v.places, v.first_ids, v.first_id, loyalty.id_time(v.first_id) as at,
       p.location_id as prior_place, p.id as prior_id, (loyalty.id_time(p.id) at time zone $1)::date as prior,
       f.location_id as ever_place, (loyalty.id_time(coalesce(f.id, v.first_id)) at time zone $1)::date as ever
     from (
@@ -219,7 +219,7 @@ prepare keepVisitsSQL as
     ) f on true
   ), here as materialized (
     select s.location_id, a.customer_id, a.ever_place, a.ever,
-      case when s.first_id = a.first_id then a.hour else extract(hour from loyalty.id_time(s.first_id) at time zone $1) end as hour,
+      case when s.first_id = a.first_id then a.at else loyalty.id_time(s.first_id) end as at,
       case
         when a.prior_place = s.location_id then a.prior
         when a.prior_id is not null then (
@@ -238,12 +238,13 @@ prepare keepVisitsSQL as
     cross join lateral unnest(a.places, a.first_ids) s (location_id, first_id)
     where s.location_id is not null
   ), came as materialized (
-    select location_id, hour, coalesce(prior, '-infinity') as prior, coalesce(prior = ever, false) as is_second, count(*) as customers
+    select location_id, (extract(epoch from at - $4::timestamptz) * 1000)::int as ms, coalesce(prior, '-infinity') as prior,
+      coalesce(prior = ever, false) as is_second
     from (
-      select 0 as location_id, hour, prior, ever
+      select 0 as location_id, at, prior, ever
       from anywhere
       union all
-      select location_id, hour, prior,
+      select location_id, at, prior,
         case
           when ever_place = location_id then ever
           when prior is not null then (
@@ -259,7 +260,11 @@ prepare keepVisitsSQL as
         end
       from here
     ) v
-    group by 1, 2, 3, 4
+  ), visits as materialized (
+    select location_id, prior, count(*) as customers, count(*) filter (where is_second) as second, array_agg(ms order by ms) as came_at,
+      coalesce(array_agg(ms order by ms) filter (where is_second), '{}') as second_at
+    from came
+    group by location_id, prior
   ), cohorts as (
     insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
     select $6, $7::date, date_trunc('month', ever)::date, count(*)
@@ -267,24 +272,13 @@ prepare keepVisitsSQL as
     where coalesce(prior, '-infinity') < date_trunc('month', $7::date::timestamp)
     group by 3
   )
-  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, by_hour, second_by_hour)
-  select $6, $7::date, location_id, coalesce(prior, 'infinity'), sum(customers), coalesce(sum(customers) filter (where is_second), 0), array[
-      coalesce(sum(customers) filter (where hour = 0), 0), coalesce(sum(customers) filter (where hour = 1), 0), coalesce(sum(customers) filter (where hour = 2), 0), coalesce(sum(customers) filter (where hour = 3), 0),
-      coalesce(sum(customers) filter (where hour = 4), 0), coalesce(sum(customers) filter (where hour = 5), 0), coalesce(sum(customers) filter (where hour = 6), 0), coalesce(sum(customers) filter (where hour = 7), 0),
-      coalesce(sum(customers) filter (where hour = 8), 0), coalesce(sum(customers) filter (where hour = 9), 0), coalesce(sum(customers) filter (where hour = 10), 0), coalesce(sum(customers) filter (where hour = 11), 0),
-      coalesce(sum(customers) filter (where hour = 12), 0), coalesce(sum(customers) filter (where hour = 13), 0), coalesce(sum(customers) filter (where hour = 14), 0), coalesce(sum(customers) filter (where hour = 15), 0),
-      coalesce(sum(customers) filter (where hour = 16), 0), coalesce(sum(customers) filter (where hour = 17), 0), coalesce(sum(customers) filter (where hour = 18), 0), coalesce(sum(customers) filter (where hour = 19), 0),
-      coalesce(sum(customers) filter (where hour = 20), 0), coalesce(sum(customers) filter (where hour = 21), 0), coalesce(sum(customers) filter (where hour = 22), 0), coalesce(sum(customers) filter (where hour = 23), 0)
-    ]::int[], array[
-      coalesce(sum(customers * is_second::int) filter (where hour = 0), 0), coalesce(sum(customers * is_second::int) filter (where hour = 1), 0), coalesce(sum(customers * is_second::int) filter (where hour = 2), 0), coalesce(sum(customers * is_second::int) filter (where hour = 3), 0),
-      coalesce(sum(customers * is_second::int) filter (where hour = 4), 0), coalesce(sum(customers * is_second::int) filter (where hour = 5), 0), coalesce(sum(customers * is_second::int) filter (where hour = 6), 0), coalesce(sum(customers * is_second::int) filter (where hour = 7), 0),
-      coalesce(sum(customers * is_second::int) filter (where hour = 8), 0), coalesce(sum(customers * is_second::int) filter (where hour = 9), 0), coalesce(sum(customers * is_second::int) filter (where hour = 10), 0), coalesce(sum(customers * is_second::int) filter (where hour = 11), 0),
-      coalesce(sum(customers * is_second::int) filter (where hour = 12), 0), coalesce(sum(customers * is_second::int) filter (where hour = 13), 0), coalesce(sum(customers * is_second::int) filter (where hour = 14), 0), coalesce(sum(customers * is_second::int) filter (where hour = 15), 0),
-      coalesce(sum(customers * is_second::int) filter (where hour = 16), 0), coalesce(sum(customers * is_second::int) filter (where hour = 17), 0), coalesce(sum(customers * is_second::int) filter (where hour = 18), 0), coalesce(sum(customers * is_second::int) filter (where hour = 19), 0),
-      coalesce(sum(customers * is_second::int) filter (where hour = 20), 0), coalesce(sum(customers * is_second::int) filter (where hour = 21), 0), coalesce(sum(customers * is_second::int) filter (where hour = 22), 0), coalesce(sum(customers * is_second::int) filter (where hour = 23), 0)
-    ]::int[]
-  from came
-  group by grouping sets ((location_id, prior), (location_id));
+  insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, came_at, second_at)
+  select $6, $7::date, location_id, prior, customers, second, came_at, second_at
+  from visits
+  union all
+  select $6, $7, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
+  from visits
+  group by location_id;
 
 -- keepStaffSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone

@@ -10,18 +10,18 @@
 deallocate all;
 
 -- locationsSQL (core/report/breakdown.go): Parts with nothing in them have no row.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare locationsSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -37,7 +37,7 @@ prepare locationsSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -45,7 +45,7 @@ prepare locationsSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -68,7 +68,7 @@ prepare locationsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
@@ -86,12 +86,12 @@ prepare locationsSQL as
     from (
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
+      join loyalty.day_sales_hour d on d.tenant_id = $2 and d.day = span.first_day and d.hour < span.hour
       where span.sales_kept
       and span.hour is not null
       union all
@@ -112,15 +112,15 @@ prepare locationsSQL as
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
           select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
-          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
-          where r.tenant_id = $1
+          join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
           group by 1, coalesce(t.location_id, 0)
@@ -133,22 +133,22 @@ prepare locationsSQL as
       and $17::bigint in (0, location_id)
     group by grouping sets ((), (location_id))
   ) s
-  left join loyalty.location l on l.tenant_id = $1 and l.id = s.location_id
+  left join loyalty.location l on l.tenant_id = $2 and l.id = s.location_id
   order by whole desc, spend_total_cents desc, s.location_id = 0, s.location_id;
 
 -- staffSQL (core/report/breakdown.go): A person who was renamed has one row, under the present name.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare staffSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -164,7 +164,7 @@ prepare staffSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -172,7 +172,7 @@ prepare staffSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -195,7 +195,7 @@ prepare staffSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
@@ -215,7 +215,7 @@ prepare staffSQL as
       select span.part, span.period, span.bucket, d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
       d.redemptions
       from span
-      join loyalty.day_staff d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_staff d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -231,14 +231,14 @@ prepare staffSQL as
           coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
           count(*) filter (where status = 'voided') as voided, 0 as redemptions
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           group by coalesce(location_id, 0), actor_kind, actor_id
           union all
           select 0, actor_kind, actor_id, max(actor_name), 0, 0, 0, 0, 0, count(*)
           from loyalty.redemption
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           and status <> 'voided'
@@ -252,23 +252,23 @@ prepare staffSQL as
       and $17::bigint in (0, location_id)
     group by grouping sets ((), (actor_kind, actor_id))
   ) a
-  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $1 and p.id::text = a.actor_id
+  left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $2 and p.id::text = a.actor_id
   order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
 
 -- comparedSQL (core/report/compare.go): comparedSQL counts each part in all, and each bucket of the range and of the
 -- earlier period.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare comparedSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -284,7 +284,7 @@ prepare comparedSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -292,7 +292,7 @@ prepare comparedSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -315,7 +315,7 @@ prepare comparedSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), came as materialized (
     select part, sum(customers) as customers
@@ -324,26 +324,25 @@ prepare comparedSQL as
       from span
       cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
       cross join lateral (
-        select sum(customers) as customers
+        select sum(case when prior = 'infinity' then customers else -customers end) as customers
         from loyalty.day_visit
-        where tenant_id = $1
-        and location_id = $17
+        where tenant_id = $2
         and day = span.first_day + n
-        and prior < span.since
+        and prior >= span.since
+        and location_id = $17
       ) d
       where span.visits_kept
-      and span.hour is null
+      and span.ms is null
       group by span.part
       union all
-      select span.part, sum(h.customers)
+      select span.part, sum(width_bucket(span.ms - 1, d.came_at))
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $17 and d.prior < span.since
-      cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
+      join loyalty.day_visit d on d.tenant_id = $2 and d.day = span.first_day and d.location_id = $17 and d.prior < span.since
       where span.visits_kept
-      and span.hour is not null
+      and span.ms is not null
       group by span.part
       union all
-      select span.part, sum(span.sign)
+      select span.part, count(*)
       from (
         select *, $17::bigint as place
         from span
@@ -354,7 +353,7 @@ prepare comparedSQL as
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
@@ -364,7 +363,7 @@ prepare comparedSQL as
         left join lateral (
           select id
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
           and customer_id = v.customer_id
           and id < span.first_id
           and status = 'completed'
@@ -386,12 +385,12 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
+      join loyalty.day_sales_hour d on d.tenant_id = $2 and d.day = span.first_day and d.hour < span.hour
       where span.sales_kept
       and span.hour is not null
       union all
@@ -412,15 +411,15 @@ prepare comparedSQL as
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
           select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
-          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
-          where r.tenant_id = $1
+          join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
           group by 1, coalesce(t.location_id, 0)
@@ -436,7 +435,7 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
       from span
-      join loyalty.day_reward d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_reward d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -448,7 +447,7 @@ prepare comparedSQL as
         least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where status = 'voided') as voided
         from loyalty.redemption
-        where tenant_id = $1
+        where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
         group by reward_id, points_spent = 0 and stamps_spent = 0
@@ -462,7 +461,7 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.redeemed
       from span
-      join loyalty.day_coupon d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_coupon d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -470,7 +469,7 @@ prepare comparedSQL as
       cross join lateral (
         select count(*) as redeemed
         from loyalty.voucher
-        where tenant_id = $1
+        where tenant_id = $2
         and redeemed_at >= span.starts
         and redeemed_at < span.ends
         and status = 'redeemed'
@@ -484,7 +483,7 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.customers
       from span
-      join loyalty.day_joined d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_joined d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -492,7 +491,7 @@ prepare comparedSQL as
       cross join lateral (
         select count(*) as customers
         from loyalty.customer
-        where tenant_id = $1
+        where tenant_id = $2
         and created_at >= span.starts
         and created_at < span.ends
         and merged_into is null
@@ -508,7 +507,7 @@ prepare comparedSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_flow d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -517,7 +516,7 @@ prepare comparedSQL as
         select unit, kind, sum(amount) as amount,
         coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
         from loyalty.ledger_entry
-        where tenant_id = $1
+        where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
@@ -570,18 +569,18 @@ prepare couponsSQL as
   order by c.created_at desc, c.id desc;
 
 -- couponUseSQL (core/report/coupon.go): A part in all counts each sale once, and so do buckets.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare couponUseSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -597,7 +596,7 @@ prepare couponUseSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -605,7 +604,7 @@ prepare couponUseSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -628,7 +627,7 @@ prepare couponUseSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), used as (
     select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
@@ -642,7 +641,7 @@ prepare couponUseSQL as
         select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
         d.spend_once
         from span
-        join loyalty.day_coupon d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+        join loyalty.day_coupon d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -652,9 +651,9 @@ prepare couponUseSQL as
             select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
             v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
             from loyalty.voucher v
-            join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id and t.status = 'completed'
-            join loyalty.coupon k on k.tenant_id = $1 and k.id = v.coupon_id
-            where v.tenant_id = $1
+            join loyalty.transaction t on t.tenant_id = $2 and t.id = v.transaction_id and t.status = 'completed'
+            join loyalty.coupon k on k.tenant_id = $2 and k.id = v.coupon_id
+            where v.tenant_id = $2
             and v.transaction_id >= span.first_id
             and v.transaction_id < span.next_id
           ), taken as (
@@ -665,7 +664,7 @@ prepare couponUseSQL as
             and exists (
               select
               from loyalty.checkout_item
-              where tenant_id = $1
+              where tenant_id = $2
               and checkout_id = u.sale_id
               and voucher_id = u.id
             )
@@ -691,7 +690,7 @@ prepare couponUseSQL as
             select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
             0 as transactions_once, 0::numeric as spend_once
             from loyalty.voucher
-            where tenant_id = $1
+            where tenant_id = $2
             and id >= span.first_id
             and id < span.next_id
             group by coupon_id
@@ -699,14 +698,14 @@ prepare couponUseSQL as
             select u.coupon_id, 0, count(*), 0, 0, 0, count(r.id), count(*) filter (where k.benefit_type in ('percent', 'amount') and not exists (
                 select
                 from loyalty.checkout_item
-                where tenant_id = $1
+                where tenant_id = $2
                 and checkout_id = u.transaction_id
                 and voucher_id = u.id
               )), 0, 0
             from loyalty.voucher u
-            join loyalty.coupon k on k.tenant_id = $1 and k.id = u.coupon_id
-            left join loyalty.redemption r on r.tenant_id = $1 and r.id = u.redemption_id and r.status <> 'voided'
-            where u.tenant_id = $1
+            join loyalty.coupon k on k.tenant_id = $2 and k.id = u.coupon_id
+            left join loyalty.redemption r on r.tenant_id = $2 and r.id = u.redemption_id and r.status <> 'voided'
+            where u.tenant_id = $2
             and u.redeemed_at >= span.starts
             and u.redeemed_at < span.ends
             and u.status = 'redeemed'
@@ -730,12 +729,12 @@ prepare couponUseSQL as
       from (
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
-        join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+        join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
-        join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
+        join loyalty.day_sales_hour d on d.tenant_id = $2 and d.day = span.first_day and d.hour < span.hour
         where span.sales_kept
         and span.hour is not null
         union all
@@ -756,15 +755,15 @@ prepare couponUseSQL as
             coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
             0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
             from loyalty.transaction
-            where tenant_id = $1
+            where tenant_id = $2
             and id >= span.first_id
             and id < span.next_id
             group by 1, coalesce(location_id, 0)
             union all
             select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
             from loyalty.refund r
-            join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
-            where r.tenant_id = $1
+            join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
+            where r.tenant_id = $2
             and r.transaction_id >= span.first_id
             and r.transaction_id < span.next_id
             group by 1, coalesce(t.location_id, 0)
@@ -785,8 +784,8 @@ prepare couponUseSQL as
     u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
     least(u.without_spend, 9223372036854775807)::bigint as without_spend
   from used u
-  left join loyalty.coupon c on c.tenant_id = $1 and c.id = u.coupon_id
-  left join loyalty.reward r on r.tenant_id = $1 and r.id = c.benefit_reward_id
+  left join loyalty.coupon c on c.tenant_id = $2 and c.id = u.coupon_id
+  left join loyalty.reward r on r.tenant_id = $2 and r.id = c.benefit_reward_id
   where u.part is null
     or u.part in (1, 2);
 
@@ -827,18 +826,18 @@ prepare ruleChangesSQL as
   order by id;
 
 -- earnedSQL (core/report/earning.go), for Earning: Earning returns by which rules the sales of a selection earned.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare earnedSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -854,7 +853,7 @@ prepare earnedSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -862,7 +861,7 @@ prepare earnedSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -885,13 +884,13 @@ prepare earnedSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
     case k.kind
-      when 'promotion' then (select name from loyalty.promotion where tenant_id = $1 and id = s.promotion_id)
-      when 'level' then (select name from loyalty.level where tenant_id = $1 and id = s.level_id)
+      when 'promotion' then (select name from loyalty.promotion where tenant_id = $2 and id = s.promotion_id)
+      when 'level' then (select name from loyalty.level where tenant_id = $2 and id = s.level_id)
     end as name,
     s.transactions as transactions_count, s.spend as spend_total_cents, s.issued, s.base,
     case k.kind when 'promotion' then s.promotion when 'level' then s.level else 0 end as added, s.capped_sales, s.capped_off,
@@ -918,7 +917,7 @@ prepare earnedSQL as
         select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
         d.capped_sales, d.capped_off
         from span
-        join loyalty.day_rule d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+        join loyalty.day_rule d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -932,7 +931,7 @@ prepare earnedSQL as
           cross join lateral (select coalesce(points_awarded, stamps_awarded) as award) a
           cross join lateral (select least(coalesce(base_award, award), award) as base) b
           cross join lateral (select least(coalesce(promotion_award, 0), award - base) as promotion) p
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           and status = 'completed'
@@ -1107,18 +1106,18 @@ prepare isLargeSQL as
     ) as large;
 
 -- hoursSQL (core/report/hours.go), for Hours: Hours returns the sales of a selection by weekday and hour.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location
 prepare hoursSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -1134,7 +1133,7 @@ prepare hoursSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -1142,7 +1141,7 @@ prepare hoursSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1165,7 +1164,7 @@ prepare hoursSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select weekday, hour, sum(transactions)::bigint as transactions_count,
@@ -1175,7 +1174,7 @@ prepare hoursSQL as
     from (
       select span.part, span.period, span.bucket, d.day, d.hour, d.location_id, d.transactions, d.spend
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_sales_hour d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       and d.transactions > 0
       union all
@@ -1196,15 +1195,15 @@ prepare hoursSQL as
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
           select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
-          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
-          where r.tenant_id = $1
+          join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
           group by 1, coalesce(t.location_id, 0)
@@ -1507,18 +1506,18 @@ prepare levelHoldersSQL as
   group by a.level_id, a.level_by, a.level_year, ended, sum, sum_before;
 
 -- levelChangesSQL (core/report/level_moves.go), for readings: readings read what isn't kept.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare levelChangesSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -1534,7 +1533,7 @@ prepare levelChangesSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -1542,7 +1541,7 @@ prepare levelChangesSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1565,14 +1564,14 @@ prepare levelChangesSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
   from (
     select span.part, span.period, span.bucket, d.to_level, d.reason, d.changes
     from span
-    join loyalty.day_level d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+    join loyalty.day_level d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
     where span.kept
     union all
     select span.part, span.period, span.bucket, c.*
@@ -1580,7 +1579,7 @@ prepare levelChangesSQL as
     cross join lateral (
       select coalesce(to_level, 0) as to_level, reason, count(*) as changes
       from loyalty.level_change
-      where tenant_id = $1
+      where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
       group by coalesce(to_level, 0), reason
@@ -1599,7 +1598,7 @@ prepare owedSQL as
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $1::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $2::uuid), $2::uuid) as first_id, coalesce(c.next_id, $2::uuid) as next_id
     from (values ($3::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $4 and c.zone = given.zone
+    left join loyalty.days_counted c on c.tenant_id = $4 and c.zone = given.zone || ' by ms'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
@@ -1679,19 +1678,19 @@ prepare firstStepsSQL as
     (select id from loyalty.reward where tenant_id = $1 order by id limit 1) is not null as reward;
 
 -- statementSQL (core/report/points.go), for Points: Points returns the statement of a unit.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=before $18=before_id $19=unit $20=steps
 -- $21=next_id $22=end
 prepare statementSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -1707,7 +1706,7 @@ prepare statementSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -1715,7 +1714,7 @@ prepare statementSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1738,18 +1737,18 @@ prepare statementSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ),
   done as (
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $17::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
-    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+    from (values ($1::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
-    join loyalty.month_flow m on m.tenant_id = $1 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
+    join loyalty.month_flow m on m.tenant_id = $2 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
   ), days_left as (
     select r.first_day, r.last_day
     from (
@@ -1767,7 +1766,7 @@ prepare statementSQL as
     union all
     select d.unit, d.kind, d.amount, d.below
     from days_left l
-    join loyalty.day_flow d on d.tenant_id = $1 and d.day between l.first_day and l.last_day
+    join loyalty.day_flow d on d.tenant_id = $2 and d.day between l.first_day and l.last_day
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
@@ -1781,7 +1780,7 @@ prepare statementSQL as
       select unit, kind, sum(amount) as amount,
         coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
       from loyalty.ledger_entry
-      where tenant_id = $1
+      where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
@@ -1791,7 +1790,7 @@ prepare statementSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_flow d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -1800,7 +1799,7 @@ prepare statementSQL as
         select unit, kind, sum(amount) as amount,
         coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
         from loyalty.ledger_entry
-        where tenant_id = $1
+        where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
@@ -1835,14 +1834,14 @@ prepare statementSQL as
     cross join lateral (
       select balance_after
       from loyalty.ledger_entry
-      where tenant_id = $1
+      where tenant_id = $2
         and customer_id = c.id
         and unit = $19
         and id < $21::uuid
       order by seq desc
       limit 1
     ) e
-    where c.tenant_id = $1
+    where c.tenant_id = $2
       and c.phone_key is null
       and c.email_key is null
       and c.merged_into is null
@@ -1868,18 +1867,18 @@ prepare statementSQL as
   group by kind;
 
 -- earlierSQL (core/report/points.go): Of an earlier period, what could be spent isn't asked.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=before $18=before_id $19=unit $20=steps
 prepare earlierSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -1895,7 +1894,7 @@ prepare earlierSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -1903,7 +1902,7 @@ prepare earlierSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1926,18 +1925,18 @@ prepare earlierSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ),
   done as (
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $17::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
-    from (values ($2::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+    from (values ($1::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
+    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
-    join loyalty.month_flow m on m.tenant_id = $1 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
+    join loyalty.month_flow m on m.tenant_id = $2 and m.month >= done.first_day and (m.month + interval '1 month')::date - 1 <= done.last_day
   ), days_left as (
     select r.first_day, r.last_day
     from (
@@ -1955,7 +1954,7 @@ prepare earlierSQL as
     union all
     select d.unit, d.kind, d.amount, d.below
     from days_left l
-    join loyalty.day_flow d on d.tenant_id = $1 and d.day between l.first_day and l.last_day
+    join loyalty.day_flow d on d.tenant_id = $2 and d.day between l.first_day and l.last_day
     union all
     select c.unit, c.kind, c.amount, c.below
     from (
@@ -1969,7 +1968,7 @@ prepare earlierSQL as
       select unit, kind, sum(amount) as amount,
         coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
       from loyalty.ledger_entry
-      where tenant_id = $1
+      where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
@@ -1979,7 +1978,7 @@ prepare earlierSQL as
     from (
       select span.part, span.period, span.bucket, d.unit, d.kind, d.amount, d.below
       from span
-      join loyalty.day_flow d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_flow d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -1988,7 +1987,7 @@ prepare earlierSQL as
         select unit, kind, sum(amount) as amount,
         coalesce(sum(least(balance_after, 0) - least(balance_after - amount::numeric, 0)) filter (where balance_after < 0 or balance_after < amount), 0) as below
         from loyalty.ledger_entry
-        where tenant_id = $1
+        where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
@@ -2042,7 +2041,7 @@ prepare spentSQL as
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $1::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $2::uuid), $2::uuid) as first_id, coalesce(c.next_id, $2::uuid) as next_id
     from (values ($3::text, $4::date, $5::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $6 and c.zone = given.zone
+    left join loyalty.days_counted c on c.tenant_id = $6 and c.zone = given.zone || ' by ms'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
@@ -2140,18 +2139,18 @@ prepare timedPromotionsSQL as
 
 -- promotionHoursSQL (core/report/promotion_hours.go): A sale's unit is that of its type, which can't change once it has
 -- sales.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location $18=in_bucket $19=shown $20=classes
 prepare promotionHoursSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -2167,7 +2166,7 @@ prepare promotionHoursSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -2175,7 +2174,7 @@ prepare promotionHoursSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2198,7 +2197,7 @@ prepare promotionHoursSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
@@ -2210,7 +2209,7 @@ prepare promotionHoursSQL as
       from (
         select span.part, span.period, span.bucket, d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend
         from span
-        join loyalty.day_hour d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+        join loyalty.day_hour d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket, c.*
@@ -2219,7 +2218,7 @@ prepare promotionHoursSQL as
           select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
           t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
           from loyalty.transaction t
-          where t.tenant_id = $1
+          where t.tenant_id = $2
           and t.id >= span.first_id
           and t.id < span.next_id
           and t.status = 'completed'
@@ -2233,7 +2232,7 @@ prepare promotionHoursSQL as
     join unnest($18::bigint[], $19::bigint[], $20::bigint[]) as c (bucket, hour, class) on c.bucket = h.bucket and c.hour = h.hour
     group by c.class, h.transaction_type_id, h.location_id
   ) sold
-  join loyalty.transaction_type k on k.tenant_id = $1 and k.id = sold.transaction_type_id;
+  join loyalty.transaction_type k on k.tenant_id = $2 and k.id = sold.transaction_type_id;
 
 -- promotionSlotsSQL (core/report/promotion_hours.go), for ofHours: ofHours returns what reads the sales of each class:
 -- from hours that were counted, as long as all windows begin and end with one.
@@ -2400,18 +2399,18 @@ prepare recentSQL as
   order by e.at desc, e.id desc, e.kind;
 
 -- recentDaysSQL (core/report/recent.go): The latest two days with sales.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare recentDaysSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -2427,7 +2426,7 @@ prepare recentDaysSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -2435,7 +2434,7 @@ prepare recentDaysSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2458,19 +2457,19 @@ prepare recentDaysSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), sold as materialized (
     select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
     from (
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
-      join loyalty.day_sales_hour d on d.tenant_id = $1 and d.day = span.first_day and d.hour < span.hour
+      join loyalty.day_sales_hour d on d.tenant_id = $2 and d.day = span.first_day and d.hour < span.hour
       where span.sales_kept
       and span.hour is not null
       union all
@@ -2491,15 +2490,15 @@ prepare recentDaysSQL as
           coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
           0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
           select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
-          join loyalty.transaction t on t.tenant_id = $1 and t.id = r.transaction_id and t.status = 'completed'
-          where r.tenant_id = $1
+          join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
+          where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
           group by 1, coalesce(t.location_id, 0)
@@ -2517,7 +2516,7 @@ prepare recentDaysSQL as
     from (
       select span.part, span.period, span.bucket, d.customers
       from span
-      join loyalty.day_joined d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_joined d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -2525,7 +2524,7 @@ prepare recentDaysSQL as
       cross join lateral (
         select count(*) as customers
         from loyalty.customer
-        where tenant_id = $1
+        where tenant_id = $2
         and created_at >= span.starts
         and created_at < span.ends
         and merged_into is null
@@ -2547,7 +2546,7 @@ prepare recentDaysSQL as
     cross join lateral (
       select created_at
       from loyalty.transaction
-      where tenant_id = $1
+      where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
@@ -2557,7 +2556,7 @@ prepare recentDaysSQL as
     cross join lateral (
       select created_at
       from loyalty.transaction
-      where tenant_id = $1
+      where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
         and status = 'completed'
@@ -2580,18 +2579,18 @@ prepare takeTimeSQL as
 
 -- rewardsSQL (core/report/reward.go): The earlier period's later days have nothing in the parts, so only buckets have
 -- them.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day
 prepare rewardsSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -2607,7 +2606,7 @@ prepare rewardsSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -2615,7 +2614,7 @@ prepare rewardsSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2638,14 +2637,14 @@ prepare rewardsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), used as materialized (
     select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
     from (
       select span.part, span.period, span.bucket, d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided
       from span
-      join loyalty.day_reward d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+      join loyalty.day_reward d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
       select span.part, span.period, span.bucket, c.*
@@ -2657,14 +2656,14 @@ prepare rewardsSQL as
         least(coalesce(sum(stamps_spent) filter (where status <> 'voided'), 0), 9223372036854775807)::bigint as stamps,
         count(*) filter (where status = 'voided') as voided
         from loyalty.redemption
-        where tenant_id = $1
+        where tenant_id = $2
         and id >= span.first_id
         and id < span.next_id
         group by reward_id, points_spent = 0 and stamps_spent = 0
       ) c
       where not span.kept
     ) u
-    join loyalty.reward r on r.tenant_id = $1 and r.id = u.reward_id
+    join loyalty.reward r on r.tenant_id = $2 and r.id = u.reward_id
   )
   select grouping(u.reward_id, u.bucket) = 3 as whole, coalesce(u.reward_id, '00000000-0000-0000-0000-000000000000') as id,
     case when grouping(u.reward_id) = 1 then '' else max(u.name) end as name, u.period as bucket_period, u.bucket,
@@ -2782,19 +2781,19 @@ prepare topAtSQL as
 
 -- visitorsSQL (core/report/visitors.go): Customers count on their first visit of a part, or of a bucket: each day is
 -- added up for both at once.
--- $1=tenant_id $2=zone $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
+-- $1=zone $2=tenant_id $3=parts $4=periods $5=buckets $6=first_days $7=last_days $8=hours $9=starts $10=ends $11=since
 -- $12=since_ids $13=step_days $14=counts $15=midnights $16=from_day $17=location $18=before_id $19=before $20=end_parts
 -- $21=end_days $22=lapsed $23=first_month
 prepare visitorsSQL as
   with days as materialized (
-    select first_day, last_day, ends_at, (ends_at at time zone zone)::date - 1 as whole_day
+    select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
-    where tenant_id = $1
-      and zone = $2
+    where tenant_id = $2
+      and zone = $1 || ' by ms'
   ), marked as materialized (
-    select (m.at at time zone $2)::date as day, bool_or(m.visits) as visits
+    select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
-    join loyalty.day_mark m on m.tenant_id = $1 and m.at < c.ends_at
+    join loyalty.day_mark m on m.tenant_id = $2 and m.at < c.ends_at
     group by 1
   ), given as materialized (
     select s.*, w.first_day as whole_from, w.last_day as whole_to
@@ -2810,7 +2809,7 @@ prepare visitorsSQL as
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, 1 as sign
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms
     from given
     where whole_from is not null
     union all
@@ -2818,7 +2817,7 @@ prepare visitorsSQL as
       case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
       case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.counts = 3 then -1 else 1 end
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2841,7 +2840,7 @@ prepare visitorsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $2::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), visit as materialized (
     select span.first_id, span.next_id, span.place, c.*
@@ -2861,7 +2860,7 @@ prepare visitorsSQL as
           from (
             select customer_id, min(id::text collate "C")::uuid as first_id
             from loyalty.transaction
-            where tenant_id = $1
+            where tenant_id = $2
             and id >= span.first_id
             and id < span.next_id
             and status = 'completed'
@@ -2871,7 +2870,7 @@ prepare visitorsSQL as
           left join lateral (
             select id
             from loyalty.transaction
-            where tenant_id = $1
+            where tenant_id = $2
             and customer_id = v.customer_id
             and id < span.first_id
             and status = 'completed'
@@ -2883,7 +2882,7 @@ prepare visitorsSQL as
         cross join lateral (
           select id
           from loyalty.transaction
-          where tenant_id = $1
+          where tenant_id = $2
             and customer_id = v.customer_id
             and status = 'completed'
             and span.place in (0, location_id)
@@ -2897,46 +2896,37 @@ prepare visitorsSQL as
     select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
       sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
     from (
-      select span.part, span.period, span.bucket, b.customers, a.visits - coalesce(a.again, 0) as step_customers, b.new,
-      a.second - coalesce(b.second, 0) as second, a.step_second, a.visits
+      select span.part, span.period, span.bucket, d.visits - coalesce(d.again, 0) as customers, d.visits - coalesce(d.step_again, 0) as step_customers,
+      f.customers as new, d.second, d.step_second, d.visits
       from span
       cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
       cross join lateral (
-        select sum(customers) as customers, sum(customers) filter (where prior = '-infinity') as new, sum(second) as second
+        select sum(customers) filter (where prior = 'infinity') as visits, sum(customers) filter (where prior < 'infinity') as again,
+        sum(customers) filter (where prior >= span.step and prior < 'infinity') as step_again,
+        sum(second) filter (where prior < 'infinity') as second, sum(second) filter (where prior >= span.step and prior < 'infinity') as step_second
         from loyalty.day_visit
-        where tenant_id = $1
+        where tenant_id = $2
         and location_id = $17
         and day = span.first_day + n
-        and prior < span.since
-      ) b
-      cross join lateral (
-        select sum(customers) filter (where prior = 'infinity') as visits, sum(second) filter (where prior = 'infinity') as second,
-        sum(customers) filter (where prior < 'infinity') as again, sum(second) filter (where prior < 'infinity') as step_second
-        from loyalty.day_visit
-        where tenant_id = $1
-        and location_id = $17
-        and day = span.first_day + n
-        and prior >= span.step
-      ) a
+        and prior >= span.since
+      ) d
+      left join loyalty.day_visit f on f.tenant_id = $2 and f.location_id = $17 and f.day = span.first_day + n and f.prior = '-infinity'
       where span.visits_kept
-      and span.hour is null
+      and span.ms is null
       union all
       select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
       sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
       sum(second) filter (where prior >= step and prior < day), sum(customers) filter (where prior < day)
       from (
-        select span.part, span.period, span.bucket, span.since, span.step, span.first_day as day, d.prior, h.customers, h.second
+        select span.part, span.period, span.bucket, span.since, span.step, span.first_day as day, d.prior,
+        width_bucket(span.ms - 1, d.came_at) as customers, width_bucket(span.ms - 1, d.second_at) as second
         from span
-        join loyalty.day_visit d on d.tenant_id = $1 and d.day = span.first_day and d.location_id = $17 and d.prior < 'infinity'
-        cross join lateral (
-          select sum(n.customers) as customers, sum(n.second) as second
-          from unnest(d.by_hour[1:span.hour], d.second_by_hour[1:span.hour]) n (customers, second)
-        ) h
+        join loyalty.day_visit d on d.tenant_id = $2 and d.day = span.first_day and d.location_id = $17 and d.prior < 'infinity'
         where span.visits_kept
-        and span.hour is not null
+        and span.ms is not null
         union all
-        select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers * span.sign,
-        case when c.prior = c.first_day then c.customers * span.sign else 0 end
+        select span.part, span.period, span.bucket, span.since, span.step, span.first_day, c.prior, c.customers,
+        case when c.prior = c.first_day then c.customers else 0 end
         from span
         join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = $17
         cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
@@ -2953,26 +2943,32 @@ prepare visitorsSQL as
       from span
       cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
       cross join lateral (
-        select sum(customers) as customers
+        select sum(case when prior = 'infinity' then customers else -customers end) as customers
         from loyalty.day_visit
-        where tenant_id = $1
-        and location_id = 0
+        where tenant_id = $2
         and day = span.first_day + n
-        and prior > '-infinity'
-        and prior < span.since
+        and prior >= span.since
+        and location_id = 0
       ) d
       where span.visits_kept
-      and span.hour is null
+      and span.ms is null
       group by span.part, span.bucket
       union all
-      select span.part, span.bucket, h.customers
+      select span.part, span.bucket, -sum(d.customers)
       from span
-      join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since
-      cross join lateral (select sum(n) as customers from unnest(d.by_hour[1:span.hour]) n) h
+      join loyalty.day_visit d on d.tenant_id = $2 and d.location_id = 0 and d.prior = '-infinity' and d.day between span.first_day and span.last_day
       where span.visits_kept
-      and span.hour is not null
+      and span.ms is null
+      group by span.part, span.bucket
       union all
-      select span.part, span.bucket, c.customers * span.sign
+      select span.part, span.bucket, sum(width_bucket(span.ms - 1, d.came_at))
+      from span
+      join loyalty.day_visit d on d.tenant_id = $2 and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since
+      where span.visits_kept
+      and span.ms is not null
+      group by span.part, span.bucket
+      union all
+      select span.part, span.bucket, c.customers
       from span
       join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = 0
       cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
@@ -2986,8 +2982,8 @@ prepare visitorsSQL as
   counted as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
       least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
-    from (values ($2::text)) given (zone)
-    left join loyalty.days_counted c on c.tenant_id = $1 and c.zone = given.zone
+    from (values ($1::text)) given (zone)
+    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms'
   ), anew as materialized (
     select m.day, (lpad(to_hex(floor(extract(epoch from (m.day - 1)::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from (m.day + 2)::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from counted
@@ -2995,20 +2991,20 @@ prepare visitorsSQL as
   ), first_visit as materialized (
     select d.day, d.customers
     from counted
-    join loyalty.day_visit d on d.tenant_id = $1 and d.location_id = 0 and d.prior = '-infinity'
+    join loyalty.day_visit d on d.tenant_id = $2 and d.location_id = 0 and d.prior = '-infinity'
       and d.day between counted.first_day and counted.last_day and d.day < $19::date
     where not exists (select from anew where anew.day = d.day)
     union all
-    select (f.created_at at time zone $2)::date, count(*)
+    select (f.created_at at time zone $1)::date, count(*)
     from (
       select min(t.created_at) as created_at
       from counted
-      join loyalty.transaction t on t.tenant_id = $1 and t.id < counted.first_id and t.status = 'completed'
+      join loyalty.transaction t on t.tenant_id = $2 and t.id < counted.first_id and t.status = 'completed'
       group by t.customer_id
     ) f
     group by 1
     union all
-    select (t.created_at at time zone $2)::date, count(*)
+    select (t.created_at at time zone $1)::date, count(*)
     from (
       select next_id as first_id, $18::uuid as next_id, null::date as day
       from counted
@@ -3016,12 +3012,12 @@ prepare visitorsSQL as
       select first_id, least(next_id, $18::uuid), day
       from anew
     ) span
-    join loyalty.transaction t on t.tenant_id = $1 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
-    where coalesce((t.created_at at time zone $2)::date = span.day, true)
+    join loyalty.transaction t on t.tenant_id = $2 and t.id >= span.first_id and t.id < span.next_id and t.status = 'completed'
+    where coalesce((t.created_at at time zone $1)::date = span.day, true)
       and not exists (
         select
         from loyalty.transaction
-        where tenant_id = $1
+        where tenant_id = $2
           and customer_id = t.customer_id
           and id < t.id
           and status = 'completed'
@@ -3064,7 +3060,7 @@ prepare visitorsSQL as
   from (
     select span.part, span.bucket, d.first_month, d.customers
     from span
-    join loyalty.day_cohort d on d.tenant_id = $1 and d.day between span.first_day and span.last_day
+    join loyalty.day_cohort d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
     where span.visits_kept
     union all
     select span.part, span.bucket, date_trunc('month', c.first_day)::date, c.customers
@@ -3084,6 +3080,6 @@ prepare yearGroupsSQL as
   select k.as_of, least(k.high, 9223372036854775807)::bigint as high, coalesce(g.name, '') as name, coalesce(g.customers, 0) as customers,
     least(coalesce(g.spend, 0), 9223372036854775807)::bigint as spend_cents
   from loyalty.year_counted k
-  join loyalty.days_counted d on d.tenant_id = $1 and d.zone <> '' and k.as_of = (d.ends_at at time zone d.zone)::date - 1
+  join loyalty.days_counted d on d.tenant_id = $1 and d.zone <> '' and k.as_of = (d.ends_at at time zone split_part(d.zone, ' ', 1))::date - 1
   left join loyalty.year_group g on g.tenant_id = $1
   where k.tenant_id = $1;
