@@ -79,11 +79,11 @@ func (s span) query(now time.Time) url.Values {
 	return url.Values{"from": {today.AddDate(0, 0, 1-s.days).Format(time.DateOnly)}, "to": {today.Format(time.DateOnly)}}
 }
 
-// uncounted is how many sales aren't counted yet when a report asks: a business like that for reports has them in half an hour.
-const uncounted = 500
+// uncounted is how many sales aren't counted yet when a report asks: a business like that for reports has them in twenty minutes.
+const uncounted = 400
 
 // measureReports measures what people and programs ask about the sales of a business with many of them: first how its days are counted
-// after an upgrade, then reports with the sales of half an hour that aren't counted, then tills while days are counted anew.
+// after an upgrade, then reports with the sales of twenty minutes that aren't counted, then tills while days are counted anew.
 func (b *bench) measureReports(ctx context.Context) {
 	d := b.createReportedBusiness(ctx)
 	var sales, month int
@@ -96,7 +96,7 @@ func (b *bench) measureReports(ctx context.Context) {
 	defer days.close()
 	printTable("days", []result{b.once(ctx, days.all(ctx))})
 	days.finish(ctx)
-	sample.Must(b.load(ctx, scenario{name: "half an hour of sales", workers: 4, times: uncounted, request: func() *fasthttp.Request { return b.record(d) }}))
+	sample.Must(b.load(ctx, scenario{name: "twenty minutes of sales", workers: 4, times: uncounted, request: func() *fasthttp.Request { return b.record(d) }}))
 	b.measure(ctx, title, b.reportRows(ctx, d)...)
 	tills := b.tills(d)
 	results := []result{b.once(ctx, tills)}

@@ -12,9 +12,9 @@ import (
 
 const (
 	wait      = time.Hour        // from the end of a day until it is counted
-	quarter   = 15 * time.Minute // of an hour: of today, quarters are counted
-	soon      = 15 * time.Minute // from the end of a quarter until it is counted: most voids come in this time
-	manySales = 200
+	step      = 5 * time.Minute  // by which today is counted
+	soon      = 15 * time.Minute // from the end of a step until it is counted: most voids come in this time
+	manySales = 100              // of steps, which a report shouldn't count each time
 	runTime   = 10 * time.Second // after which a job lets others of its lane go first
 )
 
@@ -127,8 +127,8 @@ const (
 	where tenant_id = @tenant_id`
 )
 
-// CountNext counts a day: first those that are over, then those that are marked, then the quarters of an hour of today, then those of the
-// past, the latest first. It returns false if there is none.
+// CountNext counts a day: first those that are over, then those that are marked, then today, then those of the past, the
+// latest first. It returns false if there is none.
 func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err error) {
 	return db.In(ctx, s.db.Tenant(by), func(tx *db.Tx) (bool, error) {
 		if err := db.Queue(tx, beginSQL, nil); err != nil {
@@ -208,7 +208,7 @@ func (s *Service) next(ctx context.Context, tx *db.Tx, d days, zone *time.Locati
 			return then, toCount{marked, ends}, nil
 		}
 	}
-	if day, err = s.quarters(ctx, tx, d, zone, whole); err != nil || !day.ends.IsZero() {
+	if day, err = s.today(ctx, tx, d, zone, whole); err != nil || !day.ends.IsZero() {
 		then.LastDay, then.EndsAt = day.day, day.ends
 		return then, day, err
 	}
@@ -225,10 +225,10 @@ func (s *Service) next(ctx context.Context, tx *db.Tx, d days, zone *time.Locati
 	return then, toCount{*then.FirstDay, endOf(*then.FirstDay, zone)}, nil
 }
 
-// quarters returns today up to its last quarter of an hour that is over, if those that aren't counted yet have many sales. whole is the last
-// day that is counted as a whole.
-func (s *Service) quarters(ctx context.Context, tx *db.Tx, d days, zone *time.Location, whole time.Time) (toCount, error) {
-	ends, today := tx.Now.Add(-soon).Truncate(quarter), core.DateOf(tx.Now, zone)
+// today returns today up to the end of its last step that is over, if those that aren't counted yet have many sales. whole is the last day that
+// is counted as a whole.
+func (s *Service) today(ctx context.Context, tx *db.Tx, d days, zone *time.Location, whole time.Time) (toCount, error) {
+	ends, today := tx.Now.Add(-soon).Truncate(step), core.DateOf(tx.Now, zone)
 	if !whole.AddDate(0, 0, 1).Equal(today) || !ends.After(d.EndsAt) {
 		return toCount{}, nil
 	}

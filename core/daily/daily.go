@@ -20,7 +20,7 @@ import (
 type Service struct {
 	db        *db.DB
 	jobs      *job.Queue
-	manySales int // of quarters of an hour of today, which a report shouldn't count each time
+	manySales int
 }
 
 // NewService makes the service and registers its jobs.
@@ -57,7 +57,7 @@ func (s *Service) findDue(ctx context.Context, _ findDays) error {
 	return err
 }
 
-// What is to be counted: a day that is over, another zone's days, what is marked, days of the past, or quarters of an hour of a business with many sales.
+// What is to be counted: a day that is over, another zone's days, what is marked, days of the past, or today, of a business with many sales.
 const findDueSQL = `
 	select n.id
 	from loyalty.tenant n
@@ -68,7 +68,7 @@ const findDueSQL = `
 			or c.zone <> n.timezone || '` + Form + `'
 			or c.first_day > '-infinity'
 			or c.ends_at < (@over::timestamptz at time zone n.timezone)::date::timestamp at time zone n.timezone
-			or c.ends_at <= @quarter::timestamptz and u.sales_lately >= @many
+			or c.ends_at <= @step::timestamptz and u.sales_lately >= @many
 			or n.id in (select loyalty.marked_days()))
 	order by n.id`
 
@@ -77,7 +77,7 @@ const findDueSQL = `
 func (s *Service) QueueDue(ctx context.Context) (queued []job.Args, err error) {
 	return db.In(ctx, s.db.Platform(), func(tx *db.Tx) ([]job.Args, error) {
 		due, err := db.All[core.TenantID](ctx, tx, findDueSQL, db.Args{
-			"over": tx.Now.Add(-wait), "quarter": tx.Now.Add(-soon - quarter), "many": 30 * s.manySales,
+			"over": tx.Now.Add(-wait), "step": tx.Now.Add(-soon - step), "many": 30 * s.manySales,
 		})
 		if err != nil || len(due) == 0 {
 			return nil, err

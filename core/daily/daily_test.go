@@ -98,8 +98,8 @@ func TestADayIsCountedWhenItIsOver(t *testing.T) {
 	}
 }
 
-// Of a business with many sales, today is counted up to its last quarter of an hour that is over.
-func TestQuartersOfTodayAreCounted(t *testing.T) {
+// Of a business with many sales, today is counted every five minutes, up to a quarter of an hour ago.
+func TestTodayIsCounted(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	who := s.on("2026-06-01 09:00:00").Customer().ID
@@ -108,10 +108,10 @@ func TestQuartersOfTodayAreCounted(t *testing.T) {
 	}
 	count := func(at string, sales int) {
 		t.Helper()
-		s.Check(s.on("2026-06-01 "+at+":00").Days.QuartersFrom(sales).Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+		s.Check(s.on("2026-06-01 "+at+":00").Days.TodayFrom(sales).Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
 	}
 	count("12:14", 3)
-	s.want("a quarter of an hour isn't over")
+	s.want("five minutes aren't over")
 	count("12:15", 4)
 	s.want("there are too few")
 	count("12:15", 3)
@@ -125,10 +125,10 @@ func TestQuartersOfTodayAreCounted(t *testing.T) {
 	count("13:15", 1)
 	s.want("four hours", "2026-06-01 4")
 	s.on("2026-06-01 13:20:00").Sale(who, s.purchase, 100)
-	count("13:44", 1)
-	s.want("the next quarter has none", "2026-06-01 4")
-	count("13:45", 1)
-	s.want("half an hour more", "2026-06-01 5")
+	count("13:39", 1)
+	s.want("the next minutes have none", "2026-06-01 4")
+	count("13:40", 1)
+	s.want("25 minutes more", "2026-06-01 5")
 	s.on("2026-06-02 00:30:00").count()
 	s.want("after midnight", "2026-06-01 5")
 	s.on("2026-06-02 01:00:00").count()

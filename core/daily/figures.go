@@ -44,10 +44,10 @@ const (
 				and t.status = 'completed'
 			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
 
-	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the one before it. A customer
-	// has few sales, and the one before is found from the end of an index, without the table.
+	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the two before it. A customer
+	// has few sales, and those before are found from the end of an index, without the table.
 	visitors = `
-			select v.customer_id, v.first_id, p.id as prior_id
+			select v.customer_id, v.first_id, p.ids[1] as prior_id, p.ids[2] as earlier_id
 			from (
 				select customer_id, min(id::text collate "C")::uuid as first_id
 				from loyalty.transaction
@@ -58,17 +58,20 @@ const (
 					and span.place in (0, location_id)
 				group by customer_id
 			) v
-			left join lateral (
-				select id
-				from loyalty.transaction
-				where tenant_id = @tenant_id
-					and customer_id = v.customer_id
-					and id < span.first_id
-					and status = 'completed'
-					and span.place in (0, location_id)
-				order by id desc
-				limit 1
-			) p on true`
+			cross join lateral (
+				select array(
+						select id
+						from loyalty.transaction
+						where tenant_id = @tenant_id
+							and customer_id = v.customer_id
+							and id < span.first_id
+							and status = 'completed'
+							and span.place in (0, location_id)
+						order by id desc
+						limit 2
+					) as ids
+				offset 0
+			) p`
 
 	staff = `
 			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,

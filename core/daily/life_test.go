@@ -239,7 +239,7 @@ func (l *life) count(at time.Time, processes *sync.WaitGroup) {
 		if i == 1 && l.random(2) == 0 {
 			time.AfterFunc(time.Duration(l.random(40))*time.Millisecond, cancel)
 		}
-		days := l.at(at).Days.QuartersFrom(3)
+		days := l.at(at).Days.TodayFrom(3)
 		processes.Go(func() {
 			defer cancel()
 			err := job.Again(0)

@@ -182,11 +182,12 @@ const VisitorsOfSpans = `
 
 // VisitsNotKept follows Spans in a statement that reads several figures of who came. The sales of a span that isn't kept are read once for
 // all of them: how many customers came at a @location and anywhere (place 0), by the days of their visit before and of their first one. They
-// are arrays, because PostgreSQL would join their rows one by one.
+// are arrays, because PostgreSQL would join their rows one by one. The first visit is looked for if they didn't come earlier in the month, or if
+// both sales before are of the same day; otherwise it isn't the one before, and the day is null.
 const VisitsNotKept = `, visit as materialized (
 		select span.first_id, span.next_id, span.place, c.*
 		from (
-			select distinct s.first_id, s.next_id, s.zone, p.place
+			select distinct s.first_id, s.next_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
 			from span s
 			cross join unnest(array[0, @location::bigint]) p (place)
 			where not s.visits_kept
@@ -194,20 +195,25 @@ const VisitsNotKept = `, visit as materialized (
 		cross join lateral (
 			select array_agg(prior) as prior, array_agg(first_day) as first_day, array_agg(customers) as customers
 			from (
-				select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior,
-					(loyalty.id_time(f.id) at time zone span.zone)::date as first_day, count(*) as customers
-				from (` + visitors + `
+				select coalesce(v.prior, '-infinity') as prior, (loyalty.id_time(f.id) at time zone span.zone)::date as first_day, count(*) as customers
+				from (
+					select v.customer_id, (loyalty.id_time(v.prior_id) at time zone span.zone)::date as prior,
+						(loyalty.id_time(v.earlier_id) at time zone span.zone)::date as earlier
+					from (` + visitors + `
+					) v
+					offset 0
 				) v
-				cross join lateral (
+				left join lateral (
 					select id
 					from loyalty.transaction
 					where tenant_id = @tenant_id
 						and customer_id = v.customer_id
 						and status = 'completed'
 						and span.place in (0, location_id)
+						and (v.prior >= span.month and v.earlier < v.prior) is not true
 					order by id
 					limit 1
-				) f
+				) f on true
 				group by 1, 2
 			) v
 		) c
@@ -218,8 +224,10 @@ const (
 		from span
 		join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = `
 
-	visitsNotKept = `
-		cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
+	eachVisit = `
+		cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)`
+
+	visitsNotKept = eachVisit + `
 		where not span.visits_kept`
 
 	eachDay = `
@@ -264,7 +272,14 @@ const AttendanceOfSpans = `
 				and day = span.first_day + n
 				and prior >= span.since
 		) d
-		left join loyalty.day_visit f on f.tenant_id = @tenant_id and f.location_id = @location and f.day = span.first_day + n and f.prior = '-infinity'` + wholeDays + `
+		cross join lateral (
+			select sum(customers) as customers
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = @location
+				and day = span.first_day + n
+				and prior = '-infinity'
+		) f` + wholeDays + `
 		union all
 		select part, period, bucket, sum(customers) filter (where prior < since), sum(customers) filter (where prior < step),
 			sum(customers) filter (where prior = '-infinity'), sum(second) filter (where prior >= since and prior < day),
@@ -280,27 +295,35 @@ const AttendanceOfSpans = `
 		) part
 		group by part, period, bucket`
 
-// ReturnsOfSpans are the customers of each span, anywhere, who had come before its day and not since: part, bucket, customers. Of whole days,
-// those who came for the first time are taken off.
+// ReturnsOfSpans say how many customers came since a day of a span, anywhere, and had come before that day: as many as the rows of that day
+// and of later ones add up to (part, day, customers). Each visit but the first adds one on its day, and takes one off the day of the visit before.
 const ReturnsOfSpans = `
-		select span.part, span.bucket, sum(d.customers) as customers` + eachDay + `
-		cross join lateral (` + notSince + `0
+		select span.part, case when d.prior = 'infinity' then span.first_day + n else d.prior end as day,
+			sum(case when d.prior = 'infinity' then d.customers else -d.customers end) as customers` + eachDay + `
+		cross join lateral (
+			select prior, customers
+			from loyalty.day_visit
+			where tenant_id = @tenant_id
+				and location_id = 0
+				and day = span.first_day + n
+				and prior >= span.since
+			offset 0
 		) d` + wholeDays + `
-		group by span.part, span.bucket
+		group by 1, 2
 		union all
-		select span.part, span.bucket, -sum(d.customers)
+		select span.part, d.day, -d.customers
 		from span
 		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.prior = '-infinity' and d.day between span.first_day and span.last_day` + wholeDays + `
-		group by span.part, span.bucket
 		union all
-		select span.part, span.bucket, sum(` + upToMS + `d.came_at))
+		select span.part, k.day, k.sign * ` + upToMS + `d.came_at)
 		from span
-		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since` + partsOfDays + `
-		group by span.part, span.bucket
+		join loyalty.day_visit d on d.tenant_id = @tenant_id and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < 'infinity'
+		cross join lateral (values (span.first_day, 1), (d.prior, -1)) k (day, sign)` + partsOfDays + `
 		union all
-		select span.part, span.bucket, c.customers` + visitsAt + `0` + visitsNotKept + `
-			and c.prior > '-infinity'
-			and c.prior < span.since`
+		select span.part, k.day, k.sign * c.customers` + visitsAt + `0` + eachVisit + `
+		cross join lateral (values (span.first_day, 1), (c.prior, -1)) k (day, sign)
+		where not span.visits_kept
+			and c.prior > '-infinity'`
 
 // CohortsOfSpans are the customers of each span, anywhere, on their first visit of its month, by the month of their first visit of all.
 const CohortsOfSpans = `

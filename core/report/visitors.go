@@ -136,12 +136,10 @@ func (t timetable) visitArgs(asOf time.Time, location *int64) db.Args {
 	return args
 }
 
-// lapse adds the days on which customers would have come who lapsed as of a day. A bucket is a choice of days.
+// lapse adds the days on which customers would have come who lapsed as of a day.
 func (t *timetable) lapse(p part, asOf time.Time) {
-	for _, days := range daily.LapsedDays {
-		since := days.Since(asOf)
-		t.add(p, int(days), Period{since, asOf}, since)
-	}
+	since := slices.Max(daily.LapsedDays).Since(asOf)
+	t.add(p, 0, Period{since, asOf}, since)
 }
 
 // addMonths adds the months of cohorts as of a day. A bucket is a month.
@@ -226,8 +224,8 @@ type visitorsRow struct {
 	Attendance
 }
 
-// Customers count on their first visit of a part, or of a bucket: each day is added up for both at once. Those who lapsed came up to a day,
-// less those of them who came after it.
+// Customers count on their first visit of a part, or of a bucket: each day is added up for both at once. Those who lapsed came before a day,
+// less those of them who came since then.
 const visitorsSQL = daily.Spans + daily.VisitsNotKept + `, figure as materialized (
 		select part, period, bucket, sum(customers) as customers, sum(step_customers) as step_customers, sum(new) as new_customers,
 			sum(second) as second, sum(step_second) as step_second, sum(visits) as visits
@@ -236,11 +234,11 @@ const visitorsSQL = daily.Spans + daily.VisitsNotKept + `, figure as materialize
 		where part in (1, 2, 3)
 		group by part, period, bucket
 	), back as materialized (
-		select part, bucket, sum(customers) as customers
+		select part, day, sum(customers) as customers
 		from (` + daily.ReturnsOfSpans + `
 		) returned
 		where part in (4, 5)
-		group by part, bucket
+		group by part, day
 	),` + daily.FirstVisitsBefore + `
 	select part, null::bigint as period, null::bigint as bucket, null::date as first_month,
 		coalesce(sum(customers), 0)::bigint as customers,
@@ -265,10 +263,10 @@ const visitorsSQL = daily.Spans + daily.VisitsNotKept + `, figure as materialize
 				from first_visit f
 				where f.day <= e.day - n.days
 			), 0) - coalesce((
-				select b.customers
+				select sum(b.customers)
 				from back b
 				where b.part = e.part
-					and b.bucket = n.days
+					and b.day > e.day - n.days
 			), 0)
 		)::bigint, 0, 0, 0
 	from unnest(@end_parts::bigint[], @end_days::date[]) e (part, day)

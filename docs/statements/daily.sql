@@ -25,7 +25,7 @@ prepare lockSQL as
   for no key update;
 
 -- settledSQL (core/daily/count.go), for CountNext: CountNext counts a day: first those that are over, then those that
--- are marked, then the quarters of an hour of today, then those of the past, the latest first.
+-- are marked, then today, then those of the past, the latest first.
 prepare settledSQL as
   select loyalty.settle_changes() as settled;
 
@@ -41,7 +41,7 @@ prepare earlierSQL as
     (select created_at from loyalty.customer where tenant_id = $1 and created_at < $3 order by created_at desc limit 1)) as earlier;
 
 -- markedSQL (core/daily/count.go), for CountNext: CountNext counts a day: first those that are over, then those that are
--- marked, then the quarters of an hour of today, then those of the past, the latest first.
+-- marked, then today, then those of the past, the latest first.
 -- $1=tenant_id
 prepare markedSQL as
   select max(m.at) filter (where m.at < c.ends_at) as latest, count(*) > 0 as any
@@ -49,8 +49,8 @@ prepare markedSQL as
   join loyalty.day_mark m on m.tenant_id = $1
   where c.tenant_id = $1;
 
--- manySQL (core/daily/count.go), for quarters: quarters returns today up to its last quarter of an hour that is over, if
--- those that aren't counted yet have many sales.
+-- manySQL (core/daily/count.go), for today: today returns today up to the end of its last step that is over, if those
+-- that aren't counted yet have many sales.
 -- $1=many $2=tenant_id $3=first_id $4=next_id
 prepare manySQL as
   select count(*) = $1
@@ -84,8 +84,8 @@ prepare reachedSQL as
   where tenant_id = $7;
 
 -- findDueSQL (core/daily/daily.go): What is to be counted: a day that is over, another zone's days, what is marked, days
--- of the past, or quarters of an hour of a business with many sales.
--- $1=over $2=quarter $3=many
+-- of the past, or today, of a business with many sales.
+-- $1=over $2=step $3=many
 prepare findDueSQL as
   select n.id
   from loyalty.tenant n
@@ -775,7 +775,7 @@ prepare markSaleSQL as
     and id = $3;
 
 -- yearSQL (core/daily/year.go), for CountNext: CountNext counts a day: first those that are over, then those that are
--- marked, then the quarters of an hour of today, then those of the past, the latest first.
+-- marked, then today, then those of the past, the latest first.
 -- $1=tenant_id
 prepare yearSQL as
   select as_of
@@ -882,7 +882,7 @@ prepare countedYearSQL as
   set as_of = excluded.as_of;
 
 -- dropYearSQL (core/daily/year.go), for CountNext: CountNext counts a day: first those that are over, then those that
--- are marked, then the quarters of an hour of today, then those of the past, the latest first.
+-- are marked, then today, then those of the past, the latest first.
 -- $1=tenant_id
 prepare dropYearSQL as
   with customers as (

@@ -349,7 +349,7 @@ prepare comparedSQL as
         where not visits_kept
       ) span
       cross join lateral (
-        select v.customer_id, v.first_id, p.id as prior_id
+        select v.customer_id, v.first_id, p.ids[1] as prior_id, p.ids[2] as earlier_id
         from (
           select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
@@ -360,17 +360,20 @@ prepare comparedSQL as
           and span.place in (0, location_id)
           group by customer_id
         ) v
-        left join lateral (
-          select id
-          from loyalty.transaction
-          where tenant_id = $2
-          and customer_id = v.customer_id
-          and id < span.first_id
-          and status = 'completed'
-          and span.place in (0, location_id)
-          order by id desc
-          limit 1
-        ) p on true
+        cross join lateral (
+          select array(
+            select id
+            from loyalty.transaction
+            where tenant_id = $2
+              and customer_id = v.customer_id
+              and id < span.first_id
+              and status = 'completed'
+              and span.place in (0, location_id)
+            order by id desc
+            limit 2
+          ) as ids
+          offset 0
+        ) p
       ) v
       where v.prior_id is null
       or v.prior_id < span.since_id
@@ -2845,7 +2848,7 @@ prepare visitorsSQL as
   ), visit as materialized (
     select span.first_id, span.next_id, span.place, c.*
     from (
-      select distinct s.first_id, s.next_id, s.zone, p.place
+      select distinct s.first_id, s.next_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
       from span s
       cross join unnest(array[0, $17::bigint]) p (place)
       where not s.visits_kept
@@ -2853,42 +2856,50 @@ prepare visitorsSQL as
     cross join lateral (
       select array_agg(prior) as prior, array_agg(first_day) as first_day, array_agg(customers) as customers
       from (
-        select coalesce((loyalty.id_time(v.prior_id) at time zone span.zone)::date, '-infinity') as prior,
-          (loyalty.id_time(f.id) at time zone span.zone)::date as first_day, count(*) as customers
+        select coalesce(v.prior, '-infinity') as prior, (loyalty.id_time(f.id) at time zone span.zone)::date as first_day, count(*) as customers
         from (
-          select v.customer_id, v.first_id, p.id as prior_id
+          select v.customer_id, (loyalty.id_time(v.prior_id) at time zone span.zone)::date as prior,
+            (loyalty.id_time(v.earlier_id) at time zone span.zone)::date as earlier
           from (
-            select customer_id, min(id::text collate "C")::uuid as first_id
-            from loyalty.transaction
-            where tenant_id = $2
-            and id >= span.first_id
-            and id < span.next_id
-            and status = 'completed'
-            and span.place in (0, location_id)
-            group by customer_id
+            select v.customer_id, v.first_id, p.ids[1] as prior_id, p.ids[2] as earlier_id
+            from (
+              select customer_id, min(id::text collate "C")::uuid as first_id
+              from loyalty.transaction
+              where tenant_id = $2
+              and id >= span.first_id
+              and id < span.next_id
+              and status = 'completed'
+              and span.place in (0, location_id)
+              group by customer_id
+            ) v
+            cross join lateral (
+              select array(
+                select id
+                from loyalty.transaction
+                where tenant_id = $2
+                and customer_id = v.customer_id
+                and id < span.first_id
+                and status = 'completed'
+                and span.place in (0, location_id)
+                order by id desc
+                limit 2
+              ) as ids
+              offset 0
+            ) p
           ) v
-          left join lateral (
-            select id
-            from loyalty.transaction
-            where tenant_id = $2
-            and customer_id = v.customer_id
-            and id < span.first_id
-            and status = 'completed'
-            and span.place in (0, location_id)
-            order by id desc
-            limit 1
-          ) p on true
+          offset 0
         ) v
-        cross join lateral (
+        left join lateral (
           select id
           from loyalty.transaction
           where tenant_id = $2
             and customer_id = v.customer_id
             and status = 'completed'
             and span.place in (0, location_id)
+            and (v.prior >= span.month and v.earlier < v.prior) is not true
           order by id
           limit 1
-        ) f
+        ) f on true
         group by 1, 2
       ) v
     ) c
@@ -2910,7 +2921,14 @@ prepare visitorsSQL as
         and day = span.first_day + n
         and prior >= span.since
       ) d
-      left join loyalty.day_visit f on f.tenant_id = $2 and f.location_id = $17 and f.day = span.first_day + n and f.prior = '-infinity'
+      cross join lateral (
+        select sum(customers) as customers
+        from loyalty.day_visit
+        where tenant_id = $2
+        and location_id = $17
+        and day = span.first_day + n
+        and prior = '-infinity'
+      ) f
       where span.visits_kept
       and span.ms is null
       union all
@@ -2937,47 +2955,48 @@ prepare visitorsSQL as
     where part in (1, 2, 3)
     group by part, period, bucket
   ), back as materialized (
-    select part, bucket, sum(customers) as customers
+    select part, day, sum(customers) as customers
     from (
-      select span.part, span.bucket, sum(d.customers) as customers
+      select span.part, case when d.prior = 'infinity' then span.first_day + n else d.prior end as day,
+      sum(case when d.prior = 'infinity' then d.customers else -d.customers end) as customers
       from span
       cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
       cross join lateral (
-        select sum(case when prior = 'infinity' then customers else -customers end) as customers
+        select prior, customers
         from loyalty.day_visit
         where tenant_id = $2
+        and location_id = 0
         and day = span.first_day + n
         and prior >= span.since
-        and location_id = 0
+        offset 0
       ) d
       where span.visits_kept
       and span.ms is null
-      group by span.part, span.bucket
+      group by 1, 2
       union all
-      select span.part, span.bucket, -sum(d.customers)
+      select span.part, d.day, -d.customers
       from span
       join loyalty.day_visit d on d.tenant_id = $2 and d.location_id = 0 and d.prior = '-infinity' and d.day between span.first_day and span.last_day
       where span.visits_kept
       and span.ms is null
-      group by span.part, span.bucket
       union all
-      select span.part, span.bucket, sum(width_bucket(span.ms - 1, d.came_at))
+      select span.part, k.day, k.sign * width_bucket(span.ms - 1, d.came_at)
       from span
-      join loyalty.day_visit d on d.tenant_id = $2 and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < span.since
+      join loyalty.day_visit d on d.tenant_id = $2 and d.location_id = 0 and d.day = span.first_day and d.prior > '-infinity' and d.prior < 'infinity'
+      cross join lateral (values (span.first_day, 1), (d.prior, -1)) k (day, sign)
       where span.visits_kept
       and span.ms is not null
-      group by span.part, span.bucket
       union all
-      select span.part, span.bucket, c.customers
+      select span.part, k.day, k.sign * c.customers
       from span
       join visit v on v.first_id = span.first_id and v.next_id = span.next_id and v.place = 0
       cross join lateral unnest(v.prior, v.first_day, v.customers) c (prior, first_day, customers)
+      cross join lateral (values (span.first_day, 1), (c.prior, -1)) k (day, sign)
       where not span.visits_kept
       and c.prior > '-infinity'
-      and c.prior < span.since
     ) returned
     where part in (4, 5)
-    group by part, bucket
+    group by part, day
   ),
   counted as (
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
@@ -3047,10 +3066,10 @@ prepare visitorsSQL as
         from first_visit f
         where f.day <= e.day - n.days
       ), 0) - coalesce((
-        select b.customers
+        select sum(b.customers)
         from back b
         where b.part = e.part
-          and b.bucket = n.days
+          and b.day > e.day - n.days
       ), 0)
     )::bigint, 0, 0, 0
   from unnest($20::bigint[], $21::date[]) e (part, day)
