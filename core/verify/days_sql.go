@@ -100,22 +100,29 @@ const (
 		where voided_at is null
 		group by 1, 2, 3` + compareDays
 
+	// What the times of a row come to, as figures that don't need them in order. Those kept must be in order.
+	ofTimes = `
+			select count(*) as times, coalesce(sum(ms), 0) as sum, coalesce(bit_xor(ms::bigint), 0) as mix, count(*) filter (where ms > next) as unordered
+			from unnest(`
+
 	// The days on which a customer came, anywhere and at each location, in order, with the milliseconds from midnight to the first sale.
 	dayVisitSQL = daysOf + `
-		select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] || came_at::bigint[] || second_at::bigint[] as figures
-		from loyalty.day_visit
+		select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior) as key,
+			array[v.customers, v.second, c.times, c.sum, c.mix, s.times, s.sum, s.mix, c.unordered + s.unordered] as figures
+		from loyalty.day_visit v
+		cross join lateral (` + ofTimes + `v.came_at, v.came_at[2:]) as t (ms, next)) c
+		cross join lateral (` + ofTimes + `v.second_at, v.second_at[2:]) as t (ms, next)) s
 		union all
-		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0]
+		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0, 0, 0, 0, 0, 0, 0, 0]
 		from loyalty.day_cohort` + andCounted + `
 		select v.tenant_id, v.day, k.key,
-			array[count(*), sum(v.second)] || (array_agg(k.ms order by k.ms) filter (where k.ms is not null))
-				|| (array_agg(k.ms order by k.ms) filter (where k.ms is not null and v.second = 1)) as figures
+			array[count(*), sum(v.second), sum(k.times), sum(k.ms), bit_xor(k.ms), sum(k.times * v.second), sum(k.ms * v.second), bit_xor(k.ms * v.second), 0] as figures
 		from (
 			select tenant_id, day, ms, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
 				(row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
 			from (
 				select s.tenant_id, s.customer_id, p.place, s.day,
-					extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000 as ms
+					(extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000)::bigint as ms
 				from sale s
 				cross join lateral (select unnest(array[0, s.location_id]) as place) p
 				where s.voided_at is null
@@ -131,7 +138,7 @@ const (
 			) came
 			group by tenant_id, customer_id, month
 		) v
-		cross join lateral (values (v.key, v.ms), ('at ' || v.place || ' after infinity', null)) k (key, ms)
+		cross join lateral (values (v.key, (v.ms is not null)::int, coalesce(v.ms, 0)), ('at ' || v.place || ' after infinity', 0, 0)) k (key, times, ms)
 		where k.key is not null
 		group by 1, 2, 3` + compareDays
 

@@ -126,12 +126,14 @@ func (s *shop) merged() {
 	s.Must(core.Result(s.Merging.Merge(s.T.Context(), s.By, last.ID, kept.ID, nil, nil)))
 }
 
-// counted has all days counted, with one on which a voucher was redeemed.
+// counted has all days counted, with one on which a voucher was redeemed and two customers came.
 func (s *shop) counted() {
 	s.T.Helper()
 	past := *s
 	past.Shop = s.At(s.DB.Now().Add(-72 * time.Hour))
 	past.RedeemVoucher(past.Voucher(past.coupon(coupon.Points, new(int64(5)), nil), past.customer("Emil").ID))
+	past.sold(past.customer("Ida"), s.points, 100)
+	past.sold(past.customer("Jon"), s.points, 100)
 	s.Check(s.Days.Count(s.T.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
 	if days := s.Count("days_counted where first_day = '-infinity'"); days != 1 {
 		s.T.Fatal("not all days were counted")
@@ -582,6 +584,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every day that was counted has the customers", "a new customer who isn't new", "update loyalty.day_visit set prior = day - 1 where prior = '-infinity'"},
 		{"Every day that was counted has the customers", "one too few of all", "update loyalty.day_visit set customers = customers - 1 where prior = 'infinity'"},
 		{"Every day that was counted has the customers", "a millisecond too late", "update loyalty.day_visit set came_at[1] = came_at[1] + 1 where prior < 'infinity'"},
+		{"Every day that was counted has the customers", "times that aren't in order", "update loyalty.day_visit set came_at = array(select unnest(came_at) order by 1 desc)"},
 		{"Every day that was counted has the customers", "a first visit as a second one", "update loyalty.day_visit set second_at = came_at"},
 		{"Every day that was counted has the customers", "another month", "update loyalty.day_cohort set first_month = first_month - 31"},
 		{"Every day that was counted has what each person", "another person's", "update loyalty.day_staff set actor_id = 'x'"},
@@ -592,7 +595,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every day that was counted has what changed balances", "a point too many in its month", "update loyalty.month_flow set amount = amount + 1"},
 		{"Every day that was counted has what changed balances", "a change of level too many", "update loyalty.day_level set changes = changes + 1"},
 		{"Every day that was counted has what changed balances", "a customer too many", "update loyalty.day_joined set customers = customers + 1"},
-		{"Every customer's year", "a customer who didn't come", "insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend) select tenant_id, id, '2026-01-01', 1, 1 from loyalty.customer"},
+		{"Every customer's year", "a customer who didn't come", "insert into loyalty.customer_year (tenant_id, customer_id, last_day, visits, spend) select tenant_id, id, '2026-01-01', 1, 1 from loyalty.customer on conflict do nothing"},
 		{"Every customer's year", "a cent above the average", "update loyalty.year_counted set high = high + 1"},
 		{"Invoices are numbered", "a gap", "update loyalty.invoice set number = 2; update loyalty.invoice_counter set last = 2"},
 		{"Invoices are numbered", "more than were issued", "update loyalty.invoice_counter set last = 0"},

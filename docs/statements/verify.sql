@@ -515,21 +515,27 @@ prepare dayVisitSQL as
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
   ), kept as (
-    select tenant_id, day, concat_ws(' ', 'at', location_id, 'after', prior) as key, array[customers, second] || came_at::bigint[] || second_at::bigint[] as figures
-    from loyalty.day_visit
+    select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior) as key,
+      array[v.customers, v.second, c.times, c.sum, c.mix, s.times, s.sum, s.mix, c.unordered + s.unordered] as figures
+    from loyalty.day_visit v
+    cross join lateral (
+      select count(*) as times, coalesce(sum(ms), 0) as sum, coalesce(bit_xor(ms::bigint), 0) as mix, count(*) filter (where ms > next) as unordered
+      from unnest(v.came_at, v.came_at[2:]) as t (ms, next)) c
+    cross join lateral (
+      select count(*) as times, coalesce(sum(ms), 0) as sum, coalesce(bit_xor(ms::bigint), 0) as mix, count(*) filter (where ms > next) as unordered
+      from unnest(v.second_at, v.second_at[2:]) as t (ms, next)) s
     union all
-    select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0]
+    select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0, 0, 0, 0, 0, 0, 0, 0]
     from loyalty.day_cohort
   ), counted as (
     select v.tenant_id, v.day, k.key,
-      array[count(*), sum(v.second)] || (array_agg(k.ms order by k.ms) filter (where k.ms is not null))
-        || (array_agg(k.ms order by k.ms) filter (where k.ms is not null and v.second = 1)) as figures
+      array[count(*), sum(v.second), sum(k.times), sum(k.ms), bit_xor(k.ms), sum(k.times * v.second), sum(k.ms * v.second), bit_xor(k.ms * v.second), 0] as figures
     from (
       select tenant_id, day, ms, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
         (row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
       from (
         select s.tenant_id, s.customer_id, p.place, s.day,
-          extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000 as ms
+          (extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000)::bigint as ms
         from sale s
         cross join lateral (select unnest(array[0, s.location_id]) as place) p
         where s.voided_at is null
@@ -545,7 +551,7 @@ prepare dayVisitSQL as
       ) came
       group by tenant_id, customer_id, month
     ) v
-    cross join lateral (values (v.key, v.ms), ('at ' || v.place || ' after infinity', null)) k (key, ms)
+    cross join lateral (values (v.key, (v.ms is not null)::int, coalesce(v.ms, 0)), ('at ' || v.place || ' after infinity', 0, 0)) k (key, times, ms)
     where k.key is not null
     group by 1, 2, 3
   ), judged as (
