@@ -465,7 +465,8 @@ const redeemableSQL = `
 	for key share of k`
 
 // The coupon is updated first: a redemption that waits for it sees afterwards whether limit and
-// voucher are still available. The send is updated last, while the coupon is locked.
+// voucher are still available. The send is updated last, while the coupon is locked. A voucher that an undo at the same
+// time makes valid again isn't counted until it is redeemed, at another try.
 const redeemSQL = `
 	with c as (
 		update loyalty.coupon
@@ -474,6 +475,13 @@ const redeemSQL = `
 			and id = @coupon
 			and active
 			and (max_redemptions is null or redemptions_count < max_redemptions)
+			and exists (
+				select
+				from loyalty.voucher
+				where tenant_id = @tenant_id
+					and id = @id
+					and status = 'pending'
+			)
 		returning benefit_type, benefit_value, benefit_reward_id
 	), redeemed as (
 		update loyalty.voucher v

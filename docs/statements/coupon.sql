@@ -1495,7 +1495,7 @@ prepare redeemableSQL as
 
 -- redeemSQL (core/coupon/sql.go): The coupon is updated first: a redemption that waits for it sees afterwards whether
 -- limit and voucher are still available.
--- $1=tenant_id $2=coupon $3=now $4=redemption $5=transaction $6=id
+-- $1=tenant_id $2=coupon $3=id $4=now $5=redemption $6=transaction
 prepare redeemSQL as
   with c as (
     update loyalty.coupon
@@ -1504,20 +1504,27 @@ prepare redeemSQL as
       and id = $2
       and active
       and (max_redemptions is null or redemptions_count < max_redemptions)
+      and exists (
+        select
+        from loyalty.voucher
+        where tenant_id = $1
+          and id = $3
+          and status = 'pending'
+      )
     returning benefit_type, benefit_value, benefit_reward_id
   ), redeemed as (
     update loyalty.voucher v
     set status = 'redeemed',
-      redeemed_at = $3,
-      redemption_id = $4,
-      transaction_id = $5::uuid
+      redeemed_at = $4,
+      redemption_id = $5,
+      transaction_id = $6::uuid
     from c
     where v.tenant_id = $1
-      and v.id = $6
+      and v.id = $3
       and v.status = 'pending'
-      and (v.expires_at is null or v.expires_at > $3)
+      and (v.expires_at is null or v.expires_at > $4)
     returning v.send_id, v.id, v.coupon_id, v.customer_id,
-    case when v.status = 'pending' and v.expires_at <= $3 then 'expired' else v.status end as status,
+    case when v.status = 'pending' and v.expires_at <= $4 then 'expired' else v.status end as status,
     c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.transaction_id, v.expires_at, v.redeemed_at, v.restored_at, v.created_at, v.turn
   ), counted as (
     update loyalty.coupon_send s
