@@ -3,8 +3,23 @@ package coupon
 import (
 	"context"
 
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 )
+
+// RedeemAfter marks a voucher as redeemed that was found before something else happened.
+func (s *Service) RedeemAfter(ctx context.Context, by core.Actor, id core.ID, happens func()) error {
+	return db.Run(ctx, s.db.Tenant(by), func(tx *db.Tx) error {
+		found, err := findForSale(ctx, tx, id, nil)
+		if err != nil {
+			return err
+		}
+		happens()
+		_, err = found.redeem(ctx, tx, nil, nil)
+		return err
+	})
+}
 
 // RunEvaluation runs the job that creates a send's vouchers.
 func (s *Service) RunEvaluation(ctx context.Context, e Evaluation) error {

@@ -1,7 +1,9 @@
 package coupon_test
 
 import (
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -215,6 +217,37 @@ func TestAVoucherIsRestoredOnce(t *testing.T) {
 			t.Errorf("restored %d times, %s, counted %d", times, v.Status, counted)
 		}
 		s.Verify()
+	}
+}
+
+// A redemption that waits while a voucher is restored counts once, if it is redeemed again, or not at all.
+func TestARedemptionBesideARestoreIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	made := s.Coupon(fivePoints())
+	for round := range 60 {
+		id := s.Voucher(made.ID, s.Customer().ID)
+		before := s.find(made.ID).RedemptionsCount
+		var restored sync.WaitGroup
+		err := s.Coupons.RedeemAfter(t.Context(), s.By, id, func() {
+			s.RedeemVoucher(id)
+			restored.Go(func() {
+				if err := second(s.restore(id)); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Duration(round%15) * time.Millisecond / 2)
+		})
+		restored.Wait()
+		want := before
+		if err == nil {
+			want++
+		} else if !errors.Is(err, coupon.ErrAlreadyRedeemed) {
+			t.Error(err)
+		}
+		if got := s.find(made.ID).RedemptionsCount; got != want {
+			t.Fatalf("round %d: counted %d, want %d (%v)", round, got, want, err)
+		}
 	}
 }
 
