@@ -3,6 +3,7 @@ package daily
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"example.com/loyalty/core"
@@ -98,6 +99,9 @@ const (
 	join loyalty.day_mark m on m.tenant_id = @tenant_id
 	where c.tenant_id = @tenant_id`
 
+	firstSaleSQL = `
+	select (select created_at from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) as at`
+
 	manySQL = `
 	select count(*) = @many
 	from (
@@ -138,9 +142,10 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 		var done days
 		var settled core.ID
 		var marked marks
+		var firstSale *time.Time
 		var years []year
 		err := db.Together(ctx, tx, db.OneInto(&done, lockSQL, nil), db.OneInto(&settled, settledSQL, nil), db.OneInto(&marked, markedSQL, nil),
-			db.AllInto(&years, yearSQL, nil))
+			db.OneInto(&firstSale, firstSaleSQL, nil), db.AllInto(&years, yearSQL, nil))
 		if err != nil {
 			return false, err
 		}
@@ -160,7 +165,7 @@ func (s *Service) CountNext(ctx context.Context, by core.Actor) (more bool, err 
 		if marked.Any && !day.ends.IsZero() {
 			err = unmark(tx, years, core.StartOfDate(day.day, zone), day.ends, zone)
 		}
-		return true, errors.Join(err, day.count(tx, zone), then.store(tx, zone), then.keepMonths(tx, zone, day, done))
+		return true, errors.Join(err, day.count(tx, zone, firstSale), then.store(tx, zone), then.keepMonths(tx, zone, day, done))
 	})
 }
 
@@ -254,19 +259,35 @@ func endOf(day time.Time, zone *time.Location) time.Time {
 	return core.StartOfDate(day.AddDate(0, 0, 1), zone)
 }
 
-// count queues that a day is counted, if there is one.
-func (c toCount) count(tx *db.Tx, zone *time.Location) error {
+// count queues that a day is counted, if there is one. firstSale is the business's.
+func (c toCount) count(tx *db.Tx, zone *time.Location, firstSale *time.Time) error {
 	if c.ends.IsZero() {
 		return nil
 	}
 	starts := core.StartOfDate(c.day, zone)
+	args := db.Args{"day": c.day, "starts": starts, "first_id": core.FirstID(starts), "next_id": core.FirstID(c.ends)}
 	err := db.Queue(tx, dropSQL, db.Args{"first": c.day, "last": c.day})
+	visits := maps.Clone(args)
+	visits["lately_id"] = core.FirstID(core.StartOfDate(c.day.AddDate(0, 0, -28), zone))
+	visits["from_day"], visits["day_ids"] = firstIDs(firstSale, c.day, zone)
+	err = errors.Join(err, db.Queue(tx, keepVisitsSQL, visits))
+	args["zone"], args["ends"] = zone.String(), c.ends
 	for _, keepSQL := range keeps {
-		err = errors.Join(err, db.Queue(tx, keepSQL, db.Args{
-			"day": c.day, "zone": zone.String(), "starts": starts, "ends": c.ends, "first_id": core.FirstID(starts), "next_id": core.FirstID(c.ends),
-		}))
+		err = errors.Join(err, db.Queue(tx, keepSQL, args))
 	}
 	return err
+}
+
+// firstIDs returns the first IDs of all days from that of the first sale to another one, and the former day.
+func firstIDs(firstSale *time.Time, to time.Time, zone *time.Location) (from time.Time, ids []core.ID) {
+	from = to
+	if firstSale != nil {
+		from = core.DateOf(*firstSale, zone)
+	}
+	for day := from; !day.After(to); day = day.AddDate(0, 0, 1) {
+		ids = append(ids, core.FirstID(core.StartOfDate(day, zone)))
+	}
+	return from, ids
 }
 
 // keepMonths queues that months are kept that are complete with a day, if there is one, or because there is none before the others. before are

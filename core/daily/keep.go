@@ -1,8 +1,8 @@
 package daily
 
-// The statements that keep a day that is over.
+// The statements that keep a day that is over, but for who came on it.
 var keeps = []string{
-	keepSalesSQL, keepHoursSQL, keepVisitsSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
+	keepSalesSQL, keepHoursSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
 	keepCouponsSQL, keepFlowsSQL, keepLevelChangesSQL, keepJoinedSQL,
 }
 
@@ -35,99 +35,105 @@ const (
 	select @tenant_id, @day::date, c.*` + ofDay + hours + `
 	) c`
 
-	// Each customer's sale before, and the first one of all, are found once for both tables. Of a location they are mostly the same, and
-	// looked for only if they aren't. The row with prior infinity has all customers of the day.
+	// Of a customer, the last four sales before the day say most: who comes again mostly came lately, and at the same location. Others are looked
+	// for only if these don't tell. Of an index, PostgreSQL reads all of a page that its condition selects, even for one row, so sales of four
+	// weeks are read faster than those of a year. The row with prior infinity has all customers of the day.
 	keepVisitsSQL = `
-	with anywhere as materialized (
-		select v.customer_id, v.places, v.first_ids, v.first_id, loyalty.id_time(v.first_id) as at,
-			p.location_id as prior_place, p.id as prior_id, (loyalty.id_time(p.id) at time zone @zone)::date as prior,
-			f.location_id as ever_place, (loyalty.id_time(coalesce(f.id, v.first_id)) at time zone @zone)::date as ever
+	with customer as materialized (
+		select v.customer_id, v.at, v.places, v.times, b.ids, b.places as before_at, b.more,
+			` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
 		from (
-			select customer_id, min(first_id::text collate "C")::uuid as first_id, array_agg(location_id) as places, array_agg(first_id) as first_ids
+			select customer_id, min(at) as at, array_agg(location_id) as places, array_agg(at) as times
 			from (
-				select c.*` + ofDay + `
-					select customer_id, location_id, min(id::text collate "C")::uuid as first_id
-					from loyalty.transaction
-					where tenant_id = @tenant_id
-						and id >= span.first_id
-						and id < span.next_id
-						and status = 'completed'
-					group by customer_id, location_id
-				) c
+				select customer_id, location_id, min(created_at) as at
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and id >= @first_id
+					and id < @next_id
+					and status = 'completed'
+				group by customer_id, location_id
 			) sold
 			group by customer_id
 		) v
-		left join lateral (
-			select id, location_id
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and customer_id = v.customer_id
-				and id < @first_id
-				and status = 'completed'
-			order by id desc
+		cross join lateral (
+			select array_agg(id) as ids, array_agg(location_id) as places, true as more` + salesBefore + `
+					and id >= @lately_id` + lastFour + `
+			having count(*) > 1
+			union all
+			select array_agg(id), array_agg(location_id), count(*) = 4` + salesBefore + lastFour + `
 			limit 1
-		) p on true
-		left join lateral (
-			select id, location_id
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and customer_id = v.customer_id
-				and p.id is not null
-				and status = 'completed'
-			order by id
-			limit 1
-		) f on true
-	), here as materialized (
-		select s.location_id, a.customer_id, a.ever_place, a.ever,
-			case when s.first_id = a.first_id then a.at else loyalty.id_time(s.first_id) end as at,
+		) b
+	), anywhere as materialized (
+		select at, prior,
 			case
-				when a.prior_place = s.location_id then a.prior
-				when a.prior_id is not null then (
-					select (loyalty.id_time(id) at time zone @zone)::date
+				when not more then oldest
+				when prior < date_trunc('month', @day::date::timestamp) or oldest = prior then (
+					select ` + dayOf + `id` + dayEnd + `
 					from loyalty.transaction
 					where tenant_id = @tenant_id
-						and customer_id = a.customer_id
-						and id < @first_id
+						and customer_id = customer.customer_id
+						and status = 'completed'
+					order by id
+					limit 1
+				)
+			end as ever
+		from customer
+	), here as materialized (
+		select c.customer_id, s.location_id, s.at, c.more, ` + dayOf + `c.ids[n.at[cardinality(n.at)]]` + dayEnd + ` as oldest,
+			case
+				when n.at <> '{}' then ` + dayOf + `c.ids[n.at[1]]` + dayEnd + `
+				when c.more then (
+					select ` + dayOf + `id` + dayEnd + `
+					from loyalty.transaction
+					where tenant_id = @tenant_id
+						and customer_id = c.customer_id
+						and id < c.ids[cardinality(c.ids)]
 						and status = 'completed'
 						and location_id = s.location_id
 					order by id desc
 					limit 1
 				)
 			end as prior
-		from anywhere a
-		cross join lateral unnest(a.places, a.first_ids) s (location_id, first_id)
+		from customer c
+		cross join lateral unnest(c.places, c.times) s (location_id, at)
+		cross join lateral (
+			select array_positions(c.before_at, s.location_id) as at
+			offset 0
+		) n
 		where s.location_id is not null
 	), came as materialized (
-		select location_id, (extract(epoch from at - @starts::timestamptz) * 1000)::int as ms, coalesce(prior, '-infinity') as prior,
-			coalesce(prior = ever, false) as is_second
-		from (
-			select 0 as location_id, at, prior, ever
-			from anywhere
-			union all
-			select location_id, at, prior,
-				case
-					when ever_place = location_id then ever
-					when prior is not null then (
-						select (loyalty.id_time(id) at time zone @zone)::date
-						from loyalty.transaction
-						where tenant_id = @tenant_id
-							and customer_id = here.customer_id
-							and status = 'completed'
-							and location_id = here.location_id
-						order by id
-						limit 1
-					)
-				end
-			from here
-		) v
+		select 0 as location_id, at, prior, prior = ever as is_second
+		from anywhere
+		union all
+		select location_id, at, prior,
+			case
+				when not more then prior = oldest
+				when prior is not null and (oldest < prior) is not true then prior = (
+					select ` + dayOf + `id` + dayEnd + `
+					from loyalty.transaction
+					where tenant_id = @tenant_id
+						and customer_id = here.customer_id
+						and status = 'completed'
+						and location_id = here.location_id
+					order by id
+					limit 1
+				)
+			end
+		from here
 	), visits as materialized (
-		select location_id, prior, count(*) as customers, count(*) filter (where is_second) as second, array_agg(ms order by ms) as came_at,
-			coalesce(array_agg(ms order by ms) filter (where is_second), '{}') as second_at
-		from came
-		group by location_id, prior
+		select location_id, prior, customers, second, array(select unnest(came_at) order by 1) as came_at, array(select unnest(second_at) order by 1) as second_at
+		from (
+			select location_id, coalesce(prior, '-infinity') as prior, count(*) as customers, count(*) filter (where is_second) as second,
+				array_agg(ms) as came_at, array_agg(ms) filter (where is_second) as second_at
+			from (
+				select *, (date_part('epoch', at - @starts::timestamptz) * 1000)::int as ms
+				from came
+			) came
+			group by 1, 2
+		) v
 	), cohorts as (
 		insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-		select @tenant_id, @day::date, date_trunc('month', ever)::date, count(*)
+		select @tenant_id, @day::date, date_trunc('month', coalesce(ever, @day::date))::date, count(*)
 		from anywhere
 		where coalesce(prior, '-infinity') < date_trunc('month', @day::date::timestamp)
 		group by 3
@@ -139,6 +145,24 @@ const (
 	select @tenant_id, @day, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
 	from visits
 	group by location_id`
+
+	salesBefore = `
+			from (
+				select id, location_id
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = v.customer_id
+					and id < @first_id
+					and status = 'completed'`
+
+	lastFour = `
+				order by id desc
+				limit 4
+			) sale`
+
+	// The day of an earlier sale. It began with the ID that is the last one up to the sale's of @day_ids, those of all days from @from_day on.
+	dayOf  = `@from_day::date - 1 + width_bucket(`
+	dayEnd = `, @day_ids::uuid[])`
 
 	keepStaffSQL = `
 	insert into loyalty.day_staff (tenant_id, day, location_id, actor_kind, actor_id, actor_name, transactions, spend, points, stamps, voided, redemptions)

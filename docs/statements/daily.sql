@@ -49,6 +49,12 @@ prepare markedSQL as
   join loyalty.day_mark m on m.tenant_id = $1
   where c.tenant_id = $1;
 
+-- firstSaleSQL (core/daily/count.go), for CountNext: CountNext counts a day: first those that are over, then those that
+-- are marked, then today, then those of the past, the latest first.
+-- $1=tenant_id
+prepare firstSaleSQL as
+  select (select created_at from loyalty.transaction where tenant_id = $1 order by id limit 1) as at;
+
 -- manySQL (core/daily/count.go), for today: today returns today up to the end of its last step that is over, if those
 -- that aren't counted yet have many sales.
 -- $1=many $2=tenant_id $3=first_id $4=next_id
@@ -170,113 +176,134 @@ prepare keepHoursSQL as
       group by 1, coalesce(t.location_id, 0), t.transaction_type_id
   ) c;
 
--- keepVisitsSQL (core/daily/keep.go): Each customer's sale before, and the first one of all, are found once for both
--- tables.
--- $1=zone $2=first_id $3=next_id $4=starts $5=ends $6=tenant_id $7=day
+-- keepVisitsSQL (core/daily/keep.go): Of a customer, the last four sales before the day say most: who comes again mostly
+-- came lately, and at the same location.
+-- $1=from_day $2=day_ids $3=tenant_id $4=first_id $5=next_id $6=lately_id $7=day $8=starts
 prepare keepVisitsSQL as
-  with anywhere as materialized (
-    select v.customer_id, v.places, v.first_ids, v.first_id, loyalty.id_time(v.first_id) as at,
-      p.location_id as prior_place, p.id as prior_id, (loyalty.id_time(p.id) at time zone $1)::date as prior,
-      f.location_id as ever_place, (loyalty.id_time(coalesce(f.id, v.first_id)) at time zone $1)::date as ever
+  with customer as materialized (
+    select v.customer_id, v.at, v.places, v.times, b.ids, b.places as before_at, b.more,
+      $1::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $1::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
     from (
-      select customer_id, min(first_id::text collate "C")::uuid as first_id, array_agg(location_id) as places, array_agg(first_id) as first_ids
+      select customer_id, min(at) as at, array_agg(location_id) as places, array_agg(at) as times
       from (
-        select c.*
-        from (
-          select $2::uuid as first_id, $3::uuid as next_id, $4::timestamptz as starts, $5::timestamptz as ends, $1::text as zone
-        ) span
-        cross join lateral (
-          select customer_id, location_id, min(id::text collate "C")::uuid as first_id
-          from loyalty.transaction
-          where tenant_id = $6
-            and id >= span.first_id
-            and id < span.next_id
-            and status = 'completed'
-          group by customer_id, location_id
-        ) c
+        select customer_id, location_id, min(created_at) as at
+        from loyalty.transaction
+        where tenant_id = $3
+          and id >= $4
+          and id < $5
+          and status = 'completed'
+        group by customer_id, location_id
       ) sold
       group by customer_id
     ) v
-    left join lateral (
-      select id, location_id
-      from loyalty.transaction
-      where tenant_id = $6
-        and customer_id = v.customer_id
-        and id < $2
-        and status = 'completed'
-      order by id desc
+    cross join lateral (
+      select array_agg(id) as ids, array_agg(location_id) as places, true as more
+      from (
+        select id, location_id
+        from loyalty.transaction
+        where tenant_id = $3
+          and customer_id = v.customer_id
+          and id < $4
+          and status = 'completed'
+          and id >= $6
+        order by id desc
+        limit 4
+      ) sale
+      having count(*) > 1
+      union all
+      select array_agg(id), array_agg(location_id), count(*) = 4
+      from (
+        select id, location_id
+        from loyalty.transaction
+        where tenant_id = $3
+          and customer_id = v.customer_id
+          and id < $4
+          and status = 'completed'
+        order by id desc
+        limit 4
+      ) sale
       limit 1
-    ) p on true
-    left join lateral (
-      select id, location_id
-      from loyalty.transaction
-      where tenant_id = $6
-        and customer_id = v.customer_id
-        and p.id is not null
-        and status = 'completed'
-      order by id
-      limit 1
-    ) f on true
-  ), here as materialized (
-    select s.location_id, a.customer_id, a.ever_place, a.ever,
-      case when s.first_id = a.first_id then a.at else loyalty.id_time(s.first_id) end as at,
+    ) b
+  ), anywhere as materialized (
+    select at, prior,
       case
-        when a.prior_place = s.location_id then a.prior
-        when a.prior_id is not null then (
-          select (loyalty.id_time(id) at time zone $1)::date
+        when not more then oldest
+        when prior < date_trunc('month', $7::date::timestamp) or oldest = prior then (
+          select $1::date - 1 + width_bucket(id, $2::uuid[])
           from loyalty.transaction
-          where tenant_id = $6
-            and customer_id = a.customer_id
-            and id < $2
+          where tenant_id = $3
+            and customer_id = customer.customer_id
+            and status = 'completed'
+          order by id
+          limit 1
+        )
+      end as ever
+    from customer
+  ), here as materialized (
+    select c.customer_id, s.location_id, s.at, c.more, $1::date - 1 + width_bucket(c.ids[n.at[cardinality(n.at)]], $2::uuid[]) as oldest,
+      case
+        when n.at <> '{}' then $1::date - 1 + width_bucket(c.ids[n.at[1]], $2::uuid[])
+        when c.more then (
+          select $1::date - 1 + width_bucket(id, $2::uuid[])
+          from loyalty.transaction
+          where tenant_id = $3
+            and customer_id = c.customer_id
+            and id < c.ids[cardinality(c.ids)]
             and status = 'completed'
             and location_id = s.location_id
           order by id desc
           limit 1
         )
       end as prior
-    from anywhere a
-    cross join lateral unnest(a.places, a.first_ids) s (location_id, first_id)
+    from customer c
+    cross join lateral unnest(c.places, c.times) s (location_id, at)
+    cross join lateral (
+      select array_positions(c.before_at, s.location_id) as at
+      offset 0
+    ) n
     where s.location_id is not null
   ), came as materialized (
-    select location_id, (extract(epoch from at - $4::timestamptz) * 1000)::int as ms, coalesce(prior, '-infinity') as prior,
-      coalesce(prior = ever, false) as is_second
-    from (
-      select 0 as location_id, at, prior, ever
-      from anywhere
-      union all
-      select location_id, at, prior,
-        case
-          when ever_place = location_id then ever
-          when prior is not null then (
-            select (loyalty.id_time(id) at time zone $1)::date
-            from loyalty.transaction
-            where tenant_id = $6
-              and customer_id = here.customer_id
-              and status = 'completed'
-              and location_id = here.location_id
-            order by id
-            limit 1
-          )
-        end
-      from here
-    ) v
+    select 0 as location_id, at, prior, prior = ever as is_second
+    from anywhere
+    union all
+    select location_id, at, prior,
+      case
+        when not more then prior = oldest
+        when prior is not null and (oldest < prior) is not true then prior = (
+          select $1::date - 1 + width_bucket(id, $2::uuid[])
+          from loyalty.transaction
+          where tenant_id = $3
+            and customer_id = here.customer_id
+            and status = 'completed'
+            and location_id = here.location_id
+          order by id
+          limit 1
+        )
+      end
+    from here
   ), visits as materialized (
-    select location_id, prior, count(*) as customers, count(*) filter (where is_second) as second, array_agg(ms order by ms) as came_at,
-      coalesce(array_agg(ms order by ms) filter (where is_second), '{}') as second_at
-    from came
-    group by location_id, prior
+    select location_id, prior, customers, second, array(select unnest(came_at) order by 1) as came_at, array(select unnest(second_at) order by 1) as second_at
+    from (
+      select location_id, coalesce(prior, '-infinity') as prior, count(*) as customers, count(*) filter (where is_second) as second,
+        array_agg(ms) as came_at, array_agg(ms) filter (where is_second) as second_at
+      from (
+        select *, (date_part('epoch', at - $8::timestamptz) * 1000)::int as ms
+        from came
+      ) came
+      group by 1, 2
+    ) v
   ), cohorts as (
     insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-    select $6, $7::date, date_trunc('month', ever)::date, count(*)
+    select $3, $7::date, date_trunc('month', coalesce(ever, $7::date))::date, count(*)
     from anywhere
     where coalesce(prior, '-infinity') < date_trunc('month', $7::date::timestamp)
     group by 3
   )
   insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, came_at, second_at)
-  select $6, $7::date, location_id, prior, customers, second, came_at, second_at
+  select $3, $7::date, location_id, prior, customers, second, came_at, second_at
   from visits
   union all
-  select $6, $7, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
+  select $3, $7, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
   from visits
   group by location_id;
 
