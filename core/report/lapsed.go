@@ -22,8 +22,8 @@ type Visitor struct {
 	PointsBalance int64
 	LastVisit     time.Time // the last completed sale; of a group, the midnight in UTC of its day
 	SaleID        *core.ID  // of the last visit, unless it is of a group
-	Visits        int64     // days with a completed sale: ever, or in the year of a group
-	SpendCents    int64     // likewise
+	Visits        int64     // completed sales, as in customer.Profile; of a group, days with one in its year
+	SpendCents    int64     // on completed sales, less refunds, as in customer.Profile; of a group, on those of its year
 }
 
 // Audience returns a page of the customers of an audience, the latest last visit first: of those who lapsed as of today, or of a group.
@@ -37,7 +37,6 @@ func (s *Service) Audience(ctx context.Context, by core.Actor, name daily.Audien
 	}
 	args := name.Args(s.db.Now(), by.Tenant.TimeZone)
 	if name.Lapsed() > 0 {
-		args["zone"] = by.Tenant.TimeZone.String()
 		return db.ListPage(ctx, s.db, by, lapsedList, args, p, func(v Visitor) core.Cursor { return core.Cursor{ID: *v.SaleID} })
 	}
 	list := groupList
@@ -66,10 +65,11 @@ func (s *Service) ExportAudience(ctx context.Context, by core.Actor, name daily.
 }
 
 // A customer's last sale is found walking back from the day since when they didn't come: few of a day's customers never came again, but
-// a page is found among the sales of a day or two. Customers who were merged into another one have no sales.
+// a page is found among the sales of a day or two. Customers who were merged into another one have no sales. The account has their figures, so
+// that no page adds up sales.
 var lapsedList = db.NewList(`
 	select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, t.created_at as last_visit, t.id as sale_id,
-		v.visits, v.spend_cents
+		coalesce(a.visits, 0) as visits, least(coalesce(a.spent_cents, 0), 9223372036854775807)::bigint as spend_cents
 	from (
 		select t.id, t.customer_id, t.created_at
 		from loyalty.transaction t
@@ -88,14 +88,6 @@ var lapsedList = db.NewList(`
 	) t
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = t.customer_id
 	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = t.customer_id
-	cross join lateral (
-		select count(distinct (s.created_at at time zone @zone)::date) as visits,
-			least(sum(s.spend_amount_cents), 9223372036854775807)::bigint as spend_cents
-		from loyalty.transaction s
-		where s.tenant_id = @tenant_id
-			and s.customer_id = t.customer_id
-			and s.status = 'completed'
-	) v
 	{order}`, db.Descending("t.id", "@id"), nil)
 
 // Those who came lately and those who didn't are apart in the index, so a page doesn't read the others.

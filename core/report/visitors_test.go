@@ -34,21 +34,28 @@ func (s shop) counted() {
 	s.Check(err)
 }
 
-// list returns the customers of an audience from all its pages, each of two.
-func (s shop) list(name daily.Audience) (ids []core.ID) {
+// audience returns the customers of an audience from all its pages, each of two.
+func (s shop) audience(name daily.Audience) (all []report.Visitor) {
 	s.T.Helper()
 	p := core.Page{Size: 2}
 	for {
 		got, err := s.Reports.Audience(s.T.Context(), s.By, name, p)
 		s.Check(err)
-		for _, c := range got.Items {
-			ids = append(ids, c.ID)
-		}
+		all = append(all, got.Items...)
 		if got.Next == nil {
-			return ids
+			return all
 		}
 		p.Cursor = got.Next
 	}
+}
+
+// list is who is in an audience.
+func (s shop) list(name daily.Audience) (ids []core.ID) {
+	s.T.Helper()
+	for _, c := range s.audience(name) {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // A customer counts once in a range, as first-time or as returning, and once in each of its steps. Compared is the same number of days.
@@ -210,6 +217,12 @@ func TestLapsedCustomersAreListed(t *testing.T) {
 	later := s.on("2026-04-30 09:00:00")
 	same(t, "a month later", later.list("lapsed_30"), []core.ID{who[3], who[0], who[2], who[1]})
 	same(t, "its number", later.visitors(report.Selection{}).Lapsed[0].Count, 4)
+	at.Refund(at.Sale(who[0], at.purchase, 300).ID, 100)
+	figures := later.audience("lapsed_30")[1]
+	same(t, "visits and spend of two sales on a day, one of which was refunded in part", []int64{figures.Visits, figures.SpendCents}, []int64{3, 1200})
+	profile, err := s.Customers.Profile(t.Context(), s.By, who[0])
+	s.Check(err)
+	same(t, "those of the profile", []int64{profile.Visits, profile.SpentCents}, []int64{3, 1200})
 	march, january := got.Cohorts[11], got.Cohorts[9]
 	same(t, "first visits in January", january, report.Cohort{Month: *date(t, "2026-01-01"), Customers: 1, Again: []int64{0, 1}})
 	same(t, "first visits in March", march, report.Cohort{Month: *date(t, "2026-03-01"), Customers: 2, Again: []int64{}})

@@ -1225,10 +1225,10 @@ prepare hoursSQL as
 
 -- lapsedList (core/report/lapsed.go): A customer's last sale is found walking back from the day since when they didn't
 -- come: few of a day's customers never came again, but a page is found among the sales of a day or two.
--- $1=tenant_id $2=lapsed_id $3=limit $4=zone
+-- $1=tenant_id $2=lapsed_id $3=limit
 prepare lapsedList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, t.created_at as last_visit, t.id as sale_id,
-    v.visits, v.spend_cents
+    coalesce(a.visits, 0) as visits, least(coalesce(a.spent_cents, 0), 9223372036854775807)::bigint as spend_cents
   from (
     select t.id, t.customer_id, t.created_at
     from loyalty.transaction t
@@ -1248,14 +1248,6 @@ prepare lapsedList as
   ) t
   join loyalty.customer c on c.tenant_id = $1 and c.id = t.customer_id
   join loyalty.account a on a.tenant_id = $1 and a.customer_id = t.customer_id
-  cross join lateral (
-    select count(distinct (s.created_at at time zone $4)::date) as visits,
-      least(sum(s.spend_amount_cents), 9223372036854775807)::bigint as spend_cents
-    from loyalty.transaction s
-    where s.tenant_id = $1
-      and s.customer_id = t.customer_id
-      and s.status = 'completed'
-  ) v
   order by t.id desc;
 
 -- groupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page

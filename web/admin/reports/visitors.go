@@ -169,7 +169,7 @@ func (h *Handlers) audienceRule(c echo.Context, name daily.Audience) (string, er
 	by := page.Actor(c)
 	if l := name.Lapsed(); l > 0 {
 		today := h.LocalToday(by)
-		return "They came before, but not in these days: " + format.Period(l.Since(today), today) + ". Visits and spend are of all time.", nil
+		return "They came before, but not in these days: " + format.Period(l.Since(today), today) + ". Visits and spend are of all time, as on a customer’s page.", nil
 	}
 	g, err := h.Reports.Groups(c.Request().Context(), by)
 	if err != nil || g.AsOf == nil {
