@@ -10,7 +10,7 @@ const (
 				sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
 				least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
 			from (
-				select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+				select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
 					count(*) filter (where status = 'completed') as transactions,
 					coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
 					coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -24,7 +24,7 @@ const (
 					and id < span.next_id
 				group by 1, coalesce(location_id, 0)
 				union all
-				select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+				select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
 				from loyalty.refund r
 				join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = r.transaction_id and t.status = 'completed'
 				where r.tenant_id = @tenant_id
@@ -35,7 +35,7 @@ const (
 			group by s.hour, s.location_id`
 
 	hours = `
-			select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+			select date_part('hour', t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
 				t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
 			from loyalty.transaction t
 			where t.tenant_id = @tenant_id
@@ -44,8 +44,9 @@ const (
 				and t.status = 'completed'
 			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
 
-	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the two before it. A customer
-	// has few sales, and those before are found from the end of an index, without the table.
+	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the two before it. These are found
+	// from the end of an index, without the table: first among those since span.lately_id, because most customers who come have come lately
+	// (keepVisitsSQL).
 	visitors = `
 			select v.customer_id, v.first_id, p.ids[1] as prior_id, p.ids[2] as earlier_id
 			from (
@@ -59,19 +60,28 @@ const (
 				group by customer_id
 			) v
 			cross join lateral (
-				select array(
+				select` + lastTwo + `
+							and id >= span.lately_id` + inOrder + ` as ids
+				offset 0
+			) late
+			cross join lateral (
+				select case when cardinality(late.ids) = 2 then late.ids else` + lastTwo + inOrder + ` end as ids
+				offset 0
+			) p`
+
+	lastTwo = ` array(
 						select id
 						from loyalty.transaction
 						where tenant_id = @tenant_id
 							and customer_id = v.customer_id
 							and id < span.first_id
 							and status = 'completed'
-							and span.place in (0, location_id)
+							and span.place in (0, location_id)`
+
+	inOrder = `
 						order by id desc
 						limit 2
-					) as ids
-				offset 0
-			) p`
+					)`
 
 	staff = `
 			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,

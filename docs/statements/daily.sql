@@ -120,7 +120,7 @@ prepare keepSalesSQL as
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
       from (
-        select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+        select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -134,7 +134,7 @@ prepare keepSalesSQL as
           and id < span.next_id
         group by 1, coalesce(location_id, 0)
         union all
-        select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+        select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
         from loyalty.refund r
         join loyalty.transaction t on t.tenant_id = $6 and t.id = r.transaction_id and t.status = 'completed'
         where r.tenant_id = $6
@@ -166,7 +166,7 @@ prepare keepHoursSQL as
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
   ) span
   cross join lateral (
-      select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+      select date_part('hour', t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
         t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
       from loyalty.transaction t
       where t.tenant_id = $1

@@ -68,7 +68,8 @@ prepare locationsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   )
   select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
@@ -103,7 +104,7 @@ prepare locationsSQL as
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -117,7 +118,7 @@ prepare locationsSQL as
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
-          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
@@ -195,7 +196,8 @@ prepare staffSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   )
   select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
@@ -315,7 +317,8 @@ prepare comparedSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   ), came as materialized (
     select part, sum(customers) as customers
@@ -369,9 +372,24 @@ prepare comparedSQL as
               and id < span.first_id
               and status = 'completed'
               and span.place in (0, location_id)
+              and id >= span.lately_id
             order by id desc
             limit 2
           ) as ids
+          offset 0
+        ) late
+        cross join lateral (
+          select case when cardinality(late.ids) = 2 then late.ids else array(
+            select id
+            from loyalty.transaction
+            where tenant_id = $2
+              and customer_id = v.customer_id
+              and id < span.first_id
+              and status = 'completed'
+              and span.place in (0, location_id)
+            order by id desc
+            limit 2
+          ) end as ids
           offset 0
         ) p
       ) v
@@ -405,7 +423,7 @@ prepare comparedSQL as
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -419,7 +437,7 @@ prepare comparedSQL as
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
-          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
@@ -630,7 +648,8 @@ prepare couponUseSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   ), used as (
     select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
@@ -749,7 +768,7 @@ prepare couponUseSQL as
           sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
           least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
           from (
-            select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+            select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
             count(*) filter (where status = 'completed') as transactions,
             coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
             coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -763,7 +782,7 @@ prepare couponUseSQL as
             and id < span.next_id
             group by 1, coalesce(location_id, 0)
             union all
-            select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+            select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
             from loyalty.refund r
             join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
             where r.tenant_id = $2
@@ -887,7 +906,8 @@ prepare earnedSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   )
   select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
@@ -1167,7 +1187,8 @@ prepare hoursSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   )
   select weekday, hour, sum(transactions)::bigint as transactions_count,
@@ -1189,7 +1210,7 @@ prepare hoursSQL as
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -1203,7 +1224,7 @@ prepare hoursSQL as
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
-          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
@@ -1559,7 +1580,8 @@ prepare levelChangesSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   )
   select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
@@ -1732,7 +1754,8 @@ prepare statementSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   ),
   done as (
@@ -1920,7 +1943,8 @@ prepare earlierSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   ),
   done as (
@@ -2192,7 +2216,8 @@ prepare promotionHoursSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   )
   select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
@@ -2210,7 +2235,7 @@ prepare promotionHoursSQL as
         select span.part, span.period, span.bucket, c.*
         from span
         cross join lateral (
-          select extract(hour from t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
+          select date_part('hour', t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
           t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
           from loyalty.transaction t
           where t.tenant_id = $2
@@ -2452,7 +2477,8 @@ prepare recentDaysSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   ), sold as materialized (
     select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
@@ -2476,7 +2502,7 @@ prepare recentDaysSQL as
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select extract(hour from created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -2490,7 +2516,7 @@ prepare recentDaysSQL as
           and id < span.next_id
           group by 1, coalesce(location_id, 0)
           union all
-          select extract(hour from t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
@@ -2632,7 +2658,8 @@ prepare rewardsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   ), used as materialized (
     select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
@@ -2835,12 +2862,13 @@ prepare visitorsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
+      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
     from piece
   ), visit as materialized (
     select span.first_id, span.next_id, span.place, c.*
     from (
-      select distinct s.first_id, s.next_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
+      select distinct s.first_id, s.next_id, s.lately_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
       from span s
       cross join unnest(array[0, $17::bigint]) p (place)
       where not s.visits_kept
@@ -2873,9 +2901,24 @@ prepare visitorsSQL as
                 and id < span.first_id
                 and status = 'completed'
                 and span.place in (0, location_id)
+                and id >= span.lately_id
                 order by id desc
                 limit 2
               ) as ids
+              offset 0
+            ) late
+            cross join lateral (
+              select case when cardinality(late.ids) = 2 then late.ids else array(
+                select id
+                from loyalty.transaction
+                where tenant_id = $2
+                and customer_id = v.customer_id
+                and id < span.first_id
+                and status = 'completed'
+                and span.place in (0, location_id)
+                order by id desc
+                limit 2
+              ) end as ids
               offset 0
             ) p
           ) v
