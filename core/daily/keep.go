@@ -39,22 +39,18 @@ const (
 	// for only if these don't tell. Of an index, PostgreSQL reads all of a page that its condition selects, even for one row, so sales of four
 	// weeks are read faster than those of a year. The row with prior infinity has all customers of the day.
 	keepVisitsSQL = `
-	with customer as materialized (
-		select v.customer_id, v.at, v.places, v.times, b.ids, b.places as before_at, b.more,
+	with sold as materialized (
+		select s.customer_id, s.location_id, s.at, b.ids, b.places as before_at, b.more,
 			` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
 		from (
-			select customer_id, min(at) as at, array_agg(location_id) as places, array_agg(at) as times
-			from (
-				select customer_id, location_id, min(created_at) as at
-				from loyalty.transaction
-				where tenant_id = @tenant_id
-					and id >= @first_id
-					and id < @next_id
-					and status = 'completed'
-				group by customer_id, location_id
-			) sold
-			group by customer_id
-		) v
+			select customer_id, location_id, min(created_at) as at
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= @first_id
+				and id < @next_id
+				and status = 'completed'
+			group by customer_id, location_id
+		) s
 		cross join lateral (
 			select array_agg(id) as ids, array_agg(location_id) as places, true as more` + salesBefore + `
 					and id >= @lately_id` + lastFour + `
@@ -71,33 +67,36 @@ const (
 					select ` + dayOf + `id` + dayEnd + `
 					from loyalty.transaction
 					where tenant_id = @tenant_id
-						and customer_id = customer.customer_id
+						and customer_id = c.customer_id
 						and status = 'completed'
 					order by id
 					limit 1
 				)
 			end as ever
-		from customer
+		from (
+			select customer_id, min(at) as at, min(prior) as prior, min(oldest) as oldest, bool_or(more) as more
+			from sold
+			group by customer_id
+		) c
 	), here as materialized (
-		select c.customer_id, s.location_id, s.at, c.more, ` + dayOf + `c.ids[n.at[cardinality(n.at)]]` + dayEnd + ` as oldest,
+		select s.customer_id, s.location_id, s.at, s.more, ` + dayOf + `s.ids[n.at[cardinality(n.at)]]` + dayEnd + ` as oldest,
 			case
-				when n.at <> '{}' then ` + dayOf + `c.ids[n.at[1]]` + dayEnd + `
-				when c.more then (
+				when n.at <> '{}' then ` + dayOf + `s.ids[n.at[1]]` + dayEnd + `
+				when s.more then (
 					select ` + dayOf + `id` + dayEnd + `
 					from loyalty.transaction
 					where tenant_id = @tenant_id
-						and customer_id = c.customer_id
-						and id < c.ids[cardinality(c.ids)]
+						and customer_id = s.customer_id
+						and id < s.ids[cardinality(s.ids)]
 						and status = 'completed'
 						and location_id = s.location_id
 					order by id desc
 					limit 1
 				)
 			end as prior
-		from customer c
-		cross join lateral unnest(c.places, c.times) s (location_id, at)
+		from sold s
 		cross join lateral (
-			select array_positions(c.before_at, s.location_id) as at
+			select array_positions(s.before_at, s.location_id) as at
 			offset 0
 		) n
 		where s.location_id is not null
@@ -151,7 +150,7 @@ const (
 				select id, location_id
 				from loyalty.transaction
 				where tenant_id = @tenant_id
-					and customer_id = v.customer_id
+					and customer_id = s.customer_id
 					and id < @first_id
 					and status = 'completed'`
 
@@ -160,7 +159,7 @@ const (
 				limit 4
 			) sale`
 
-	// The day of an earlier sale. It began with the ID that is the last one up to the sale's of @day_ids, those of all days from @from_day on.
+	// The day of an earlier sale: that of the last ID of @day_ids which isn't after the sale's. These are the first IDs of all days from @from_day on.
 	dayOf  = `@from_day::date - 1 + width_bucket(`
 	dayEnd = `, @day_ids::uuid[])`
 

@@ -180,29 +180,25 @@ prepare keepHoursSQL as
 -- came lately, and at the same location.
 -- $1=from_day $2=day_ids $3=tenant_id $4=first_id $5=next_id $6=lately_id $7=day $8=starts
 prepare keepVisitsSQL as
-  with customer as materialized (
-    select v.customer_id, v.at, v.places, v.times, b.ids, b.places as before_at, b.more,
+  with sold as materialized (
+    select s.customer_id, s.location_id, s.at, b.ids, b.places as before_at, b.more,
       $1::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $1::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
     from (
-      select customer_id, min(at) as at, array_agg(location_id) as places, array_agg(at) as times
-      from (
-        select customer_id, location_id, min(created_at) as at
-        from loyalty.transaction
-        where tenant_id = $3
-          and id >= $4
-          and id < $5
-          and status = 'completed'
-        group by customer_id, location_id
-      ) sold
-      group by customer_id
-    ) v
+      select customer_id, location_id, min(created_at) as at
+      from loyalty.transaction
+      where tenant_id = $3
+        and id >= $4
+        and id < $5
+        and status = 'completed'
+      group by customer_id, location_id
+    ) s
     cross join lateral (
       select array_agg(id) as ids, array_agg(location_id) as places, true as more
       from (
         select id, location_id
         from loyalty.transaction
         where tenant_id = $3
-          and customer_id = v.customer_id
+          and customer_id = s.customer_id
           and id < $4
           and status = 'completed'
           and id >= $6
@@ -216,7 +212,7 @@ prepare keepVisitsSQL as
         select id, location_id
         from loyalty.transaction
         where tenant_id = $3
-          and customer_id = v.customer_id
+          and customer_id = s.customer_id
           and id < $4
           and status = 'completed'
         order by id desc
@@ -232,33 +228,36 @@ prepare keepVisitsSQL as
           select $1::date - 1 + width_bucket(id, $2::uuid[])
           from loyalty.transaction
           where tenant_id = $3
-            and customer_id = customer.customer_id
+            and customer_id = c.customer_id
             and status = 'completed'
           order by id
           limit 1
         )
       end as ever
-    from customer
+    from (
+      select customer_id, min(at) as at, min(prior) as prior, min(oldest) as oldest, bool_or(more) as more
+      from sold
+      group by customer_id
+    ) c
   ), here as materialized (
-    select c.customer_id, s.location_id, s.at, c.more, $1::date - 1 + width_bucket(c.ids[n.at[cardinality(n.at)]], $2::uuid[]) as oldest,
+    select s.customer_id, s.location_id, s.at, s.more, $1::date - 1 + width_bucket(s.ids[n.at[cardinality(n.at)]], $2::uuid[]) as oldest,
       case
-        when n.at <> '{}' then $1::date - 1 + width_bucket(c.ids[n.at[1]], $2::uuid[])
-        when c.more then (
+        when n.at <> '{}' then $1::date - 1 + width_bucket(s.ids[n.at[1]], $2::uuid[])
+        when s.more then (
           select $1::date - 1 + width_bucket(id, $2::uuid[])
           from loyalty.transaction
           where tenant_id = $3
-            and customer_id = c.customer_id
-            and id < c.ids[cardinality(c.ids)]
+            and customer_id = s.customer_id
+            and id < s.ids[cardinality(s.ids)]
             and status = 'completed'
             and location_id = s.location_id
           order by id desc
           limit 1
         )
       end as prior
-    from customer c
-    cross join lateral unnest(c.places, c.times) s (location_id, at)
+    from sold s
     cross join lateral (
-      select array_positions(c.before_at, s.location_id) as at
+      select array_positions(s.before_at, s.location_id) as at
       offset 0
     ) n
     where s.location_id is not null
