@@ -44,9 +44,8 @@ const (
 				and t.status = 'completed'
 			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
 
-	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the two before it. These are found
-	// from the end of an index, without the table: first among those since span.lately_id, because most customers who come have come lately
-	// (keepVisitsSQL).
+	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the two before it. A customer
+	// has few sales, and those before are found from the end of an index, without the table.
 	visitors = `
 			select v.customer_id, v.first_id, p.ids[1] as prior_id, p.ids[2] as earlier_id
 			from (
@@ -60,28 +59,19 @@ const (
 				group by customer_id
 			) v
 			cross join lateral (
-				select` + lastTwo + `
-							and id >= span.lately_id` + inOrder + ` as ids
-				offset 0
-			) late
-			cross join lateral (
-				select case when cardinality(late.ids) = 2 then late.ids else` + lastTwo + inOrder + ` end as ids
-				offset 0
-			) p`
-
-	lastTwo = ` array(
+				select array(
 						select id
 						from loyalty.transaction
 						where tenant_id = @tenant_id
 							and customer_id = v.customer_id
 							and id < span.first_id
 							and status = 'completed'
-							and span.place in (0, location_id)`
-
-	inOrder = `
+							and span.place in (0, location_id)
 						order by id desc
 						limit 2
-					)`
+					) as ids
+				offset 0
+			) p`
 
 	staff = `
 			select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,

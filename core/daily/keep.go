@@ -53,7 +53,7 @@ const (
 		) s
 		cross join lateral (
 			select array_agg(id) as ids, array_agg(location_id) as places, true as more` + salesBefore + `
-					and id >= @lately_id` + lastFour + `
+					and id >= (select @lately_id::uuid)` + lastFour + `
 			having count(*) > 1
 			union all
 			select array_agg(id), array_agg(location_id), count(*) = 4` + salesBefore + lastFour + `
@@ -145,13 +145,15 @@ const (
 	from visits
 	group by location_id`
 
+	// PostgreSQL looks through the sales of all customers in a range of IDs, for each customer, if it knows the range and expects few in it, as of a
+	// new business. Of a range from subqueries it expects many.
 	salesBefore = `
 			from (
 				select id, location_id
 				from loyalty.transaction
 				where tenant_id = @tenant_id
 					and customer_id = s.customer_id
-					and id < @first_id
+					and id < (select @first_id::uuid)
 					and status = 'completed'`
 
 	lastFour = `

@@ -65,8 +65,7 @@ const Spans = `
 		left join marked m on m.day = d.day
 		where coalesce(d.day not between g.whole_from and g.whole_to, true)
 	), span as materialized (
-		select *, @zone::text as zone, ` + firstIDOf + `starts` + firstIDEnd + ` as first_id, ` + firstIDOf + `ends` + firstIDEnd + ` as next_id,
-			case when not visits_kept then ` + firstIDOf + `starts - interval '28 days'` + firstIDEnd + ` end as lately_id
+		select *, @zone::text as zone, ` + firstIDOf + `starts` + firstIDEnd + ` as first_id, ` + firstIDOf + `ends` + firstIDEnd + ` as next_id
 		from piece
 	)`
 
@@ -188,7 +187,7 @@ const VisitorsOfSpans = `
 const VisitsNotKept = `, visit as materialized (
 		select span.first_id, span.next_id, span.place, c.*
 		from (
-			select distinct s.first_id, s.next_id, s.lately_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
+			select distinct s.first_id, s.next_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
 			from span s
 			cross join unnest(array[0, @location::bigint]) p (place)
 			where not s.visits_kept

@@ -199,9 +199,9 @@ prepare keepVisitsSQL as
         from loyalty.transaction
         where tenant_id = $3
           and customer_id = s.customer_id
-          and id < $4
+          and id < (select $4::uuid)
           and status = 'completed'
-          and id >= $6
+          and id >= (select $6::uuid)
         order by id desc
         limit 4
       ) sale
@@ -213,7 +213,7 @@ prepare keepVisitsSQL as
         from loyalty.transaction
         where tenant_id = $3
           and customer_id = s.customer_id
-          and id < $4
+          and id < (select $4::uuid)
           and status = 'completed'
         order by id desc
         limit 4

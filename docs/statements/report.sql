@@ -68,8 +68,7 @@ prepare locationsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select s.whole, nullif(s.location_id, 0) as id, l.name, s.transactions_count, s.spend_total_cents, s.points_awarded, s.stamps_awarded,
@@ -196,8 +195,7 @@ prepare staffSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select a.whole, a.actor_kind, a.actor_id, case when a.whole then '' else coalesce(p.name, a.recorded_name) end as name, a.transactions_count, a.spend_total_cents, a.points_awarded, a.stamps_awarded,
@@ -317,8 +315,7 @@ prepare comparedSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), came as materialized (
     select part, sum(customers) as customers
@@ -372,24 +369,9 @@ prepare comparedSQL as
               and id < span.first_id
               and status = 'completed'
               and span.place in (0, location_id)
-              and id >= span.lately_id
             order by id desc
             limit 2
           ) as ids
-          offset 0
-        ) late
-        cross join lateral (
-          select case when cardinality(late.ids) = 2 then late.ids else array(
-            select id
-            from loyalty.transaction
-            where tenant_id = $2
-              and customer_id = v.customer_id
-              and id < span.first_id
-              and status = 'completed'
-              and span.place in (0, location_id)
-            order by id desc
-            limit 2
-          ) end as ids
           offset 0
         ) p
       ) v
@@ -648,8 +630,7 @@ prepare couponUseSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), used as (
     select part, period, bucket, coupon_id, sum(redeemed) as redeemed,
@@ -906,8 +887,7 @@ prepare earnedSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select s.unit, k.kind, case k.kind when 'promotion' then s.promotion_id when 'level' then s.level_id end as id,
@@ -1187,8 +1167,7 @@ prepare hoursSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select weekday, hour, sum(transactions)::bigint as transactions_count,
@@ -1580,8 +1559,7 @@ prepare levelChangesSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select nullif(to_level, 0) as to_level, reason, sum(changes)::bigint as changes
@@ -1754,8 +1732,7 @@ prepare statementSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ),
   done as (
@@ -1943,8 +1920,7 @@ prepare earlierSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ),
   done as (
@@ -2216,8 +2192,7 @@ prepare promotionHoursSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   )
   select sold.class, k.rule_type as unit, k.id as type_id, nullif(sold.location_id, 0) as location_id, sold.transactions::bigint as transactions_count,
@@ -2477,8 +2452,7 @@ prepare recentDaysSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), sold as materialized (
     select bucket, sum(transactions) as transactions, sum(spend) as spend, sum(points) as points, sum(stamps) as stamps
@@ -2658,8 +2632,7 @@ prepare rewardsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), used as materialized (
     select u.*, r.name, u.redemptions * r.cost_cents::numeric as cost, case when r.cost_cents is null then u.redemptions else 0 end as unpriced
@@ -2862,13 +2835,12 @@ prepare visitorsSQL as
     left join marked m on m.day = d.day
     where coalesce(d.day not between g.whole_from and g.whole_to, true)
   ), span as materialized (
-    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id,
-      case when not visits_kept then (lpad(to_hex(floor(extract(epoch from starts - interval '28 days') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid end as lately_id
+    select *, $1::text as zone, (lpad(to_hex(floor(extract(epoch from starts) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from ends) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from piece
   ), visit as materialized (
     select span.first_id, span.next_id, span.place, c.*
     from (
-      select distinct s.first_id, s.next_id, s.lately_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
+      select distinct s.first_id, s.next_id, s.zone, date_trunc('month', s.first_day)::date as month, p.place
       from span s
       cross join unnest(array[0, $17::bigint]) p (place)
       where not s.visits_kept
@@ -2901,24 +2873,9 @@ prepare visitorsSQL as
                 and id < span.first_id
                 and status = 'completed'
                 and span.place in (0, location_id)
-                and id >= span.lately_id
                 order by id desc
                 limit 2
               ) as ids
-              offset 0
-            ) late
-            cross join lateral (
-              select case when cardinality(late.ids) = 2 then late.ids else array(
-                select id
-                from loyalty.transaction
-                where tenant_id = $2
-                and customer_id = v.customer_id
-                and id < span.first_id
-                and status = 'completed'
-                and span.place in (0, location_id)
-                order by id desc
-                limit 2
-              ) end as ids
               offset 0
             ) p
           ) v
