@@ -17,6 +17,7 @@ const (
 	soon      = 15 * time.Minute // from the end of a step until it is counted: most voids come in this time
 	manySales = 100              // of steps, which a report shouldn't count each time
 	runTime   = 10 * time.Second // after which a job lets others of its lane go first
+	lately    = 28               // days in which most customers who come have come before
 )
 
 // EndOfTime is after each other day.
@@ -268,7 +269,7 @@ func (c toCount) count(tx *db.Tx, zone *time.Location, firstSale *time.Time) err
 	args := db.Args{"day": c.day, "starts": starts, "first_id": core.FirstID(starts), "next_id": core.FirstID(c.ends)}
 	err := db.Queue(tx, dropSQL, db.Args{"first": c.day, "last": c.day})
 	visits := maps.Clone(args)
-	visits["lately_id"] = core.FirstID(core.StartOfDate(c.day.AddDate(0, 0, -28), zone))
+	visits["lately_id"] = core.FirstID(core.StartOfDate(c.day.AddDate(0, 0, -lately), zone))
 	visits["from_day"], visits["day_ids"] = firstIDs(firstSale, c.day, zone)
 	err = errors.Join(err, db.Queue(tx, keepVisitsSQL, visits))
 	args["zone"], args["ends"] = zone.String(), c.ends
