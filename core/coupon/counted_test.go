@@ -184,19 +184,23 @@ func TestStates(t *testing.T) {
 		}
 		dbtest.Tick(s.DB)
 	}
-	list := func(state *string) []core.ID {
+	list := func(f coupon.Filter) []core.ID {
 		listed := shoptest.Walk(t, 2, func(p core.Page) (core.List[coupon.WithCounts], error) {
-			return s.Coupons.ListWithCounts(t.Context(), s.By, coupon.Filter{State: state}, p)
+			return s.Coupons.ListWithCounts(t.Context(), s.By, f, p)
 		})
 		return shoptest.Keys(listed, func(c coupon.WithCounts) core.ID { return c.ID })
 	}
-	if diff := cmp.Diff(all, list(nil)); diff != "" {
+	if diff := cmp.Diff(all, list(coupon.Filter{})); diff != "" {
 		t.Errorf("all (-want +got):\n%s", diff)
 	}
 	for state, want := range ids {
-		if diff := cmp.Diff(want, list(new(string(state)))); diff != "" {
+		if diff := cmp.Diff(want, list(coupon.Filter{State: new(string(state))})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", state, diff)
 		}
+	}
+	sendable := slices.DeleteFunc(slices.Clone(all), func(id core.ID) bool { return !s.counted(id).State.CanSend() })
+	if diff := cmp.Diff(sendable, list(coupon.Filter{Sendable: new(true)})); diff != "" {
+		t.Errorf("that can be sent (-want +got):\n%s", diff)
 	}
 	_, err := s.Coupons.ListWithCounts(t.Context(), s.By, coupon.Filter{State: new("lost")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
 	shoptest.WantFields(t, err, core.Fields{"state": {core.InvalidChoice}, "cursor": {core.MustBeString}})

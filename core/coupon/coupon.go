@@ -303,7 +303,8 @@ func (s *Service) CountHolders(ctx context.Context, by core.Actor, id core.ID) (
 
 // Filter selects coupons. A nil field selects all.
 type Filter struct {
-	State *string // active, upcoming, expired or inactive
+	State    *string // active, upcoming, expired or inactive
+	Sendable *bool   // true: those that can be sent
 }
 
 // ListWithCounts returns a page of the coupons that match the filter, newest first. Its cost does not
@@ -316,7 +317,7 @@ func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p
 	if err := check.Err(); err != nil {
 		return core.List[WithCounts]{}, err
 	}
-	return db.ListPage(ctx, s.db, by, countedList, db.Args{"state": f.State, "now": s.db.Now()}, p, WithCounts.position)
+	return db.ListPage(ctx, s.db, by, countedList, db.Args{"state": f.State, "sendable": f.Sendable, "now": s.db.Now()}, p, WithCounts.position)
 }
 
 // FindCoupon is Find without the counts.

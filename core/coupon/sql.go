@@ -140,7 +140,9 @@ var countedList = db.NewList(withState+`
 		where true {filters} {position}
 		{page}
 	) c`+withCounts+`
-	{page}`, newestFirst, db.Filters{"state": "state = @state"})
+	{page}`, newestFirst, db.Filters{
+	"state": "state = @state", "sendable": "(state in ('active', 'upcoming')) = @sendable",
+})
 
 // The columns of a send s.
 const sendColumns = `s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = s.coupon_id) as coupon_name,

@@ -479,6 +479,7 @@ prepare findCountedSQL as
 -- countedList (core/coupon/sql.go), for ListWithCounts: ListWithCounts returns a page of the coupons that match the
 -- filter, newest first.
 -- $1=tenant_id $2=now $3=limit
+-- filter: and (state in ('active', 'upcoming')) = @sendable
 -- filter: and state = @state
 prepare countedList as
   select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,

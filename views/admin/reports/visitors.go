@@ -112,6 +112,7 @@ type AudienceList struct {
 	panel.Frame
 	Audience daily.Audience
 	Rule     string // who is in it
+	Counting bool   // groups weren't counted yet: it is empty
 	List     []report.Visitor
 	Pager    ui.Pager
 	Exports  *panel.Exports

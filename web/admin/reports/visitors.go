@@ -152,19 +152,16 @@ func (h *Handlers) audienceList(c echo.Context) error {
 	if v.Rule, err = h.audienceRule(c, name); err != nil {
 		return err
 	}
-	coupons, err := h.Coupons.ListWithCounts(ctx, by, coupon.Filter{}, core.Page{Size: 100})
+	v.Counting = v.Rule == ""
+	coupons, err := h.Coupons.ListWithCounts(ctx, by, coupon.Filter{Sendable: new(true)}, core.Page{Size: core.MaxPageSize})
 	if err != nil {
 		return err
 	}
-	for _, k := range coupons.Items {
-		if k.State.CanSend() {
-			v.Coupons = append(v.Coupons, k)
-		}
-	}
+	v.Coupons = coupons.Items
 	return h.Render(c, 200, views.AudiencePage(v), views.AudienceTable(v))
 }
 
-// audienceRule says who is in an audience.
+// audienceRule says who is in an audience. It is empty before groups were counted.
 func (h *Handlers) audienceRule(c echo.Context, name daily.Audience) (string, error) {
 	by := page.Actor(c)
 	if l := name.Lapsed(); l > 0 {
@@ -173,7 +170,7 @@ func (h *Handlers) audienceRule(c echo.Context, name daily.Audience) (string, er
 	}
 	g, err := h.Reports.Groups(c.Request().Context(), by)
 	if err != nil || g.AsOf == nil {
-		return "The groups are being counted. Look again in a few minutes.", err
+		return "", err
 	}
 	return views.GroupRule(h.Reader(c).Money(g.High), daily.Group(name)) + ". Visits and spend are of one year: " + format.Period(g.From(), *g.AsOf) + ".", nil
 }
