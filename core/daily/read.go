@@ -8,7 +8,8 @@ package daily
 //
 // Days that were counted and aren't marked are read together. All others are spans of their own: today is divided where it was counted up to. A
 // piece is kept if it was counted and its day isn't marked. Of those that aren't, who came may be kept, and of those up to an instant, of which
-// ms are the milliseconds after the day began. Days come from arrays, of which a plan expects ten: of a series it expects a thousand.
+// ms are the milliseconds after the day began. Figures of a piece with the sign -1 are taken off. Days come from arrays, of which a plan expects
+// ten: of a series it expects a thousand.
 const Spans = `
 	with days as materialized (
 		select first_day, last_day, ends_at, (ends_at at time zone @zone)::date - 1 as whole_day
@@ -28,21 +29,22 @@ const Spans = `
 		left join lateral (
 			select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
 			from days c
-			where s.ends is null
+			where s.counts = 0
 		) w on w.first_day <= w.last_day
 			and not exists (select from marked m where m.day between w.first_day and w.last_day)
 	), piece as (
 		select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
 			(@midnights::timestamptz[])[whole_from - @from_day::date + 1] as starts, (@midnights::timestamptz[])[whole_to - @from_day::date + 2] as ends,
-			true as kept, true as sales_kept, true as visits_kept, null::int as ms
+			true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
 		from given
 		where whole_from is not null
 		union all
 		select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-			case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+			case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
 			case when g.counts < 2 then p.counted and m.day is null end,
-			case when g.counts <> 1 then p.counted and m.visits is not true end,
-			case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+			case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+			case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+			case when g.counts = 4 then -1 else 1 end
 		from given g
 		cross join lateral (
 			select g.first_day + n as day
@@ -75,8 +77,10 @@ type Counts int64
 // The values of @counts.
 const (
 	Everything Counts = 0
-	NotVisits  Counts = 1 // but who came
+	Sales      Counts = 1 // which are kept by the hour
 	Visits     Counts = 2
+	Others     Counts = 3 // all other figures
+	LessOthers Counts = 4 // these are taken off
 )
 
 // The first ID of an instant.
@@ -88,53 +92,58 @@ const (
 // The figures of each span, kept or counted: part, period and bucket of the span, and then the columns of a table.
 const (
 	SalesOfSpans = ofSpans + salesFigures + kept + `day_sales d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
-		where span.kept
+		where span.sales_kept
+			and span.hour is null
 		union all` + ofSpans + salesFigures + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day = span.first_day and d.hour < span.hour
 		where span.sales_kept
 			and span.hour is not null
-		union all` + ofSpans + salesFigures + `
-		from span
-		cross join lateral (` + sales + `
+		union all` + ofSpans + salesFigures + each + sales + `
 		) d
 		where not span.sales_kept`
 
 	salesFigures = `d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded`
 
 	// SalesByHour are completed sales.
-	SalesByHour = ofSpans + `d.day, ` + byHour + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
+	SalesByHour = ofSpans + `d.day, d.hour, d.location_id, d.transactions, d.spend` + kept + `day_sales_hour d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
 		where span.kept
 			and d.transactions > 0
-		union all` + ofSpans + `span.first_day, ` + byHour + `
-		from span
-		cross join lateral (` + sales + `
-		) d
-		where not span.kept
+		union all` + ofSpans + `span.first_day, d.hour, d.location_id, d.transactions * span.sign, d.spend * span.sign` + each + sales + notKept + `
 			and d.transactions > 0`
 
-	byHour = `d.hour, d.location_id, d.transactions, d.spend`
-
 	// HoursOfSpans are those of SalesByHour, by type.
-	HoursOfSpans = ofSpans + `d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend` + kept + `day_hour` + counted + hours + notKept
+	HoursOfSpans = ofSpans + `d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend` + kept + `day_hour` + counted + `
+			d.hour, d.location_id, d.transaction_type_id, d.transactions * span.sign, d.spend * span.sign` + each + hours + notKept
 
 	StaffOfSpans = ofSpans + `d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
-			d.redemptions` + kept + `day_staff` + counted + staff + notKept
+			d.redemptions` + kept + `day_staff` + counted + `
+			d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions * span.sign, d.spend * span.sign, d.points * span.sign,
+			d.stamps * span.sign, d.voided * span.sign, d.redemptions * span.sign` + each + staff + notKept
 
-	RulesOfSpans = ofSpans + `d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
-			d.capped_sales, d.capped_off` + kept + `day_rule` + counted + rules + notKept
+	RulesOfSpans = ofSpans + `d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion,
+			d.level, d.capped_sales, d.capped_off` + kept + `day_rule` + counted + `
+			d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions * span.sign, d.spend * span.sign, d.issued * span.sign,
+			d.base * span.sign, d.promotion * span.sign, d.level * span.sign, d.capped_sales * span.sign, d.capped_off * span.sign` + each + rules + notKept
 
-	RewardsOfSpans = ofSpans + `d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided` + kept + `day_reward` + counted + rewards + notKept
+	RewardsOfSpans = ofSpans + `d.reward_id, d.by_voucher, d.redemptions, d.points, d.stamps, d.voided` + kept + `day_reward` + counted + `
+			d.reward_id, d.by_voucher, d.redemptions * span.sign, d.points * span.sign, d.stamps * span.sign, d.voided * span.sign` + each + rewards + notKept
 
-	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
-			d.spend_once` + kept + `day_coupon` + counted + coupons + notKept
+	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced,
+			d.transactions_once, d.spend_once` + kept + `day_coupon` + counted + `
+			d.coupon_id, d.sent * span.sign, d.redeemed * span.sign, d.transactions * span.sign, d.spend * span.sign, d.discount * span.sign,
+			d.granted * span.sign, d.unpriced * span.sign, d.transactions_once * span.sign, d.spend_once * span.sign` + each + coupons + notKept
 
 	// VouchersOfSpans are those of CouponsOfSpans that were redeemed.
-	VouchersOfSpans = ofSpans + `d.redeemed` + kept + `day_coupon` + counted + vouchers + notKept
+	VouchersOfSpans = ofSpans + `d.redeemed` + kept + `day_coupon` + counted + `
+			d.redeemed * span.sign` + each + vouchers + notKept
 
-	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + flows + notKept
+	FlowsOfSpans = ofSpans + `d.unit, d.kind, d.amount, d.below` + kept + `day_flow` + counted + `
+			d.unit, d.kind, d.amount * span.sign, d.below * span.sign` + each + flows + notKept
 
-	LevelChangesOfSpans = ofSpans + `d.to_level, d.reason, d.changes` + kept + `day_level` + counted + levelChanges + notKept
+	LevelChangesOfSpans = ofSpans + `d.to_level, d.reason, d.changes` + kept + `day_level` + counted + `
+			d.to_level, d.reason, d.changes * span.sign` + each + levelChanges + notKept
 
-	JoinedOfSpans = ofSpans + `d.customers` + kept + `day_joined` + counted + Joined + notKept
+	JoinedOfSpans = ofSpans + `d.customers` + kept + `day_joined` + counted + `
+			d.customers * span.sign` + each + Joined + notKept
 
 	ofSpans = `
 		select span.part, span.period, span.bucket, `
@@ -145,13 +154,14 @@ const (
 
 	counted = ` d on d.tenant_id = @tenant_id and d.day between span.first_day and span.last_day
 		where span.kept
-		union all
-		select span.part, span.period, span.bucket, c.*
+		union all` + ofSpans
+
+	each = `
 		from span
 		cross join lateral (`
 
 	notKept = `
-		) c
+		) d
 		where not span.kept`
 )
 

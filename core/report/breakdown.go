@@ -149,6 +149,8 @@ const staffSQL = daily.Spans + `
 		where part in (1, 2)
 			and @location::bigint in (0, location_id)
 		group by grouping sets ((), (actor_kind, actor_id))
+		having grouping(actor_id) = 1
+			or sum(transactions + voided + redemptions) > 0
 	) a
 	left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = @tenant_id and p.id::text = a.actor_id
 	order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id`

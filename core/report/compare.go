@@ -193,7 +193,7 @@ type span struct {
 	bucket     *int // nil: none contains it
 	days       Period
 	hour       *int // of a day up to an hour
-	isRest     bool // of a day up to an instant: after an hour
+	isRest     bool // of a day: only from its start on
 	counts     daily.Counts
 	start, end time.Time
 	since      time.Time // the first day of its part
@@ -284,20 +284,32 @@ func (t *timetable) end(p part, until time.Time) {
 	t.spans = ended
 }
 
-// upTo divides a day up to an instant: sales are kept by the hour, and those of the rest of an hour are counted; who came is kept.
+// upTo divides a day up to an instant: sales are kept by the hour, and those of the rest of an hour are counted; who came is kept. All other
+// figures are counted, or those of the whole day are kept and what came after the instant is counted and taken off.
 func (t *timetable) upTo(s span, until time.Time) []span {
-	came, rest := s, s
+	hour := until.In(t.zone).Hour()
+	came, rest, others := s, s, s
 	came.end, came.counts = until, daily.Visits
-	rest.isRest, rest.end, rest.counts = true, until, daily.NotVisits
+	rest.isRest, rest.end, rest.counts = true, until, daily.Sales
+	others.counts = daily.Others
 	pieces := []span{came}
-	if hour := until.In(t.zone).Hour(); hour > 0 {
+	if hour > 0 {
 		rest.start = t.clock(s.days.From, hour)
 		sold := s
-		sold.hour, sold.end, sold.counts = &hour, rest.start, daily.NotVisits
+		sold.hour, sold.end, sold.counts = &hour, rest.start, daily.Sales
 		pieces = append(pieces, sold)
 	}
-	return append(pieces, rest)
+	if hour < afternoon {
+		others.end = until
+		return append(pieces, rest, others)
+	}
+	after := s
+	after.isRest, after.start, after.counts = true, until, daily.LessOthers
+	return append(pieces, rest, others, after)
 }
+
+// afternoon is the hour from which on a day has fewer sales left than it had, so that these are counted.
+const afternoon = 14
 
 // clock returns when a clock showed an hour of a day.
 func (t *timetable) clock(day time.Time, hour int) time.Time {
@@ -345,7 +357,7 @@ func (d days) sameTime(now, date time.Time) time.Time {
 // args are the arguments that every statement about a timetable has (daily.Spans).
 func (t timetable) args() db.Args {
 	fromDay, midnights := t.midnights()
-	isPart := func(s span) bool { return s.counts != daily.Everything }
+	isPart := func(s span) bool { return s.end.Before(t.startOf(s.days.To.AddDate(0, 0, 1))) }
 	return db.Args{
 		"zone": t.zone.String(), "from_day": fromDay, "midnights": midnights,
 		"parts":      db.Column(t.spans, func(s span) int64 { return int64(s.part) }),

@@ -280,6 +280,7 @@ func TestTodayIsComparedUpToTheSameTime(t *testing.T) {
 }
 
 // A chart shows the earlier day as it was counted, also where it is compared only up to the time of day: its later sales aren't counted again.
+// Of what isn't kept by the hour, those are counted that are fewer: in the afternoon what came later, taken off the day.
 func TestADayThatIsComparedInPartWasCounted(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm")
@@ -291,6 +292,12 @@ func TestADayThatIsComparedInPartWasCounted(t *testing.T) {
 	got := s.on("2026-06-02 12:00:00").compare(report.Selection{Range: days(t, "2026-06-02", "2026-06-02")})
 	if shown := got.Buckets[0].Previous.SpendTotalCents; shown != 4_301 || got.Previous.SpendTotalCents != 300 {
 		t.Errorf("the chart has %d and the comparison %d, want 4,301 as it was counted, and 300 up to noon", shown, got.Previous.SpendTotalCents)
+	}
+	s.Exec("update loyalty.day_staff set spend = spend + 1 where tenant_id = $1", s.By.Tenant.ID)
+	for now, want := range map[string]int64{"12:00": 300, "16:00": 301} {
+		staff, err := s.on("2026-06-02 "+now+":00").Reports.Staff(t.Context(), s.By, report.Selection{Range: days(t, "2026-06-02", "2026-06-02")})
+		s.Check(err)
+		same(t, "staff at "+now, staff.Total.PreviousSpendCents, want)
 	}
 }
 

@@ -176,6 +176,7 @@ const earnedSQL = daily.Spans + `
 			where part in (1, 2)
 				and @location::bigint in (0, location_id)
 			group by part, unit, promotion_id, level_id
+			having sum(transactions) > 0
 		) earned
 		group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
 	) s

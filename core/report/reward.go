@@ -109,5 +109,5 @@ const rewardsSQL = daily.Spans + `, used as materialized (
 	from used u
 	group by grouping sets ((), (u.reward_id), (u.period, u.bucket))
 	having grouping(u.reward_id) = 1
-		or count(*) filter (where u.part in (1, 2)) > 0
+		or sum(u.redemptions + u.voided) filter (where u.part in (1, 2)) > 0
 	order by whole desc, redemptions_count desc, name, u.reward_id`

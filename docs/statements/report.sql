@@ -31,21 +31,22 @@ prepare locationsSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -87,7 +88,8 @@ prepare locationsSQL as
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
-      where span.kept
+      where span.sales_kept
+      and span.hour is null
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
@@ -158,21 +160,22 @@ prepare staffSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -218,7 +221,9 @@ prepare staffSQL as
       join loyalty.day_staff d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions * span.sign, d.spend * span.sign, d.points * span.sign,
+      d.stamps * span.sign, d.voided * span.sign, d.redemptions * span.sign
       from span
       cross join lateral (
         select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
@@ -245,12 +250,14 @@ prepare staffSQL as
           group by actor_kind, actor_id
         ) a
         group by a.location_id, a.actor_kind, a.actor_id
-      ) c
+      ) d
       where not span.kept
     ) recorded
     where part in (1, 2)
       and $17::bigint in (0, location_id)
     group by grouping sets ((), (actor_kind, actor_id))
+    having grouping(actor_id) = 1
+      or sum(transactions + voided + redemptions) > 0
   ) a
   left join loyalty.staff p on a.actor_kind = 'staff' and p.tenant_id = $2 and p.id::text = a.actor_id
   order by whole desc, spend_total_cents desc, transactions_count desc, name, a.actor_id;
@@ -278,21 +285,22 @@ prepare comparedSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -389,7 +397,8 @@ prepare comparedSQL as
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
-      where span.kept
+      where span.sales_kept
+      and span.hour is null
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
@@ -441,7 +450,8 @@ prepare comparedSQL as
       join loyalty.day_reward d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.reward_id, d.by_voucher, d.redemptions * span.sign, d.points * span.sign, d.stamps * span.sign, d.voided * span.sign
       from span
       cross join lateral (
         select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
@@ -454,7 +464,7 @@ prepare comparedSQL as
         and id >= span.first_id
         and id < span.next_id
         group by reward_id, points_spent = 0 and stamps_spent = 0
-      ) c
+      ) d
       where not span.kept
     ) redeemed
     where $17 = 0
@@ -467,7 +477,8 @@ prepare comparedSQL as
       join loyalty.day_coupon d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.redeemed * span.sign
       from span
       cross join lateral (
         select count(*) as redeemed
@@ -476,7 +487,7 @@ prepare comparedSQL as
         and redeemed_at >= span.starts
         and redeemed_at < span.ends
         and status = 'redeemed'
-      ) c
+      ) d
       where not span.kept
     ) used
     where $17 = 0
@@ -489,7 +500,8 @@ prepare comparedSQL as
       join loyalty.day_joined d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.customers * span.sign
       from span
       cross join lateral (
         select count(*) as customers
@@ -499,7 +511,7 @@ prepare comparedSQL as
         and created_at < span.ends
         and merged_into is null
         and imported_at is null
-      ) c
+      ) d
       where not span.kept
     ) joined
     where $17 = 0
@@ -513,7 +525,8 @@ prepare comparedSQL as
       join loyalty.day_flow d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.unit, d.kind, d.amount * span.sign, d.below * span.sign
       from span
       cross join lateral (
         select unit, kind, sum(amount) as amount,
@@ -523,7 +536,7 @@ prepare comparedSQL as
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
-      ) c
+      ) d
       where not span.kept
     ) ended
     where $17 = 0
@@ -593,21 +606,22 @@ prepare couponUseSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -641,13 +655,15 @@ prepare couponUseSQL as
     from (
       select *, 0 as sales, 0 as sales_spend
       from (
-        select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced, d.transactions_once,
-        d.spend_once
+        select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced,
+        d.transactions_once, d.spend_once
         from span
         join loyalty.day_coupon d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
-        select span.part, span.period, span.bucket, c.*
+        select span.part, span.period, span.bucket,
+        d.coupon_id, d.sent * span.sign, d.redeemed * span.sign, d.transactions * span.sign, d.spend * span.sign, d.discount * span.sign,
+        d.granted * span.sign, d.unpriced * span.sign, d.transactions_once * span.sign, d.spend_once * span.sign
         from span
         cross join lateral (
           with recursive used as (
@@ -724,7 +740,7 @@ prepare couponUseSQL as
             group by coupon_id
           ) v
           group by v.coupon_id
-        ) c
+        ) d
         where not span.kept
       ) u
       union all
@@ -733,7 +749,8 @@ prepare couponUseSQL as
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
         join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
-        where span.kept
+        where span.sales_kept
+        and span.hour is null
         union all
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
@@ -850,21 +867,22 @@ prepare earnedSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -917,13 +935,15 @@ prepare earnedSQL as
       select part, unit, promotion_id, level_id, sum(transactions) as transactions, sum(spend) as spend, sum(issued) as issued, sum(base) as base,
         sum(promotion) as promotion, sum(level) as level, sum(capped_sales) as capped_sales, sum(capped_off) as capped_off
       from (
-        select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion, d.level,
-        d.capped_sales, d.capped_off
+        select span.part, span.period, span.bucket, d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions, d.spend, d.issued, d.base, d.promotion,
+        d.level, d.capped_sales, d.capped_off
         from span
         join loyalty.day_rule d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
-        select span.part, span.period, span.bucket, c.*
+        select span.part, span.period, span.bucket,
+        d.location_id, d.unit, d.promotion_id, d.level_id, d.transactions * span.sign, d.spend * span.sign, d.issued * span.sign,
+        d.base * span.sign, d.promotion * span.sign, d.level * span.sign, d.capped_sales * span.sign, d.capped_off * span.sign
         from span
         cross join lateral (
           select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
@@ -939,12 +959,13 @@ prepare earnedSQL as
           and id < span.next_id
           and status = 'completed'
           group by coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)
-        ) c
+        ) d
         where not span.kept
       ) sold
       where part in (1, 2)
         and $17::bigint in (0, location_id)
       group by part, unit, promotion_id, level_id
+      having sum(transactions) > 0
     ) earned
     group by grouping sets ((unit), (unit, promotion_id), (unit, level_id))
   ) s
@@ -1130,21 +1151,22 @@ prepare hoursSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1181,7 +1203,7 @@ prepare hoursSQL as
       where span.kept
       and d.transactions > 0
       union all
-      select span.part, span.period, span.bucket, span.first_day, d.hour, d.location_id, d.transactions, d.spend
+      select span.part, span.period, span.bucket, span.first_day, d.hour, d.location_id, d.transactions * span.sign, d.spend * span.sign
       from span
       cross join lateral (
         select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
@@ -1522,21 +1544,22 @@ prepare levelChangesSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1569,7 +1592,8 @@ prepare levelChangesSQL as
     join loyalty.day_level d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
     where span.kept
     union all
-    select span.part, span.period, span.bucket, c.*
+    select span.part, span.period, span.bucket,
+      d.to_level, d.reason, d.changes * span.sign
     from span
     cross join lateral (
       select coalesce(to_level, 0) as to_level, reason, count(*) as changes
@@ -1578,7 +1602,7 @@ prepare levelChangesSQL as
         and id >= span.first_id
         and id < span.next_id
       group by coalesce(to_level, 0), reason
-    ) c
+    ) d
     where not span.kept
   ) moved
   where part = 1
@@ -1695,21 +1719,22 @@ prepare statementSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1788,7 +1813,8 @@ prepare statementSQL as
       join loyalty.day_flow d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.unit, d.kind, d.amount * span.sign, d.below * span.sign
       from span
       cross join lateral (
         select unit, kind, sum(amount) as amount,
@@ -1798,7 +1824,7 @@ prepare statementSQL as
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
-      ) c
+      ) d
       where not span.kept
     ) f
     where unit = $19::text
@@ -1883,21 +1909,22 @@ prepare earlierSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -1976,7 +2003,8 @@ prepare earlierSQL as
       join loyalty.day_flow d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.unit, d.kind, d.amount * span.sign, d.below * span.sign
       from span
       cross join lateral (
         select unit, kind, sum(amount) as amount,
@@ -1986,7 +2014,7 @@ prepare earlierSQL as
         and id >= span.first_id
         and id < span.next_id
         group by unit, kind
-      ) c
+      ) d
       where not span.kept
     ) f
     where unit = $19::text
@@ -2155,21 +2183,22 @@ prepare promotionHoursSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2207,7 +2236,8 @@ prepare promotionHoursSQL as
         join loyalty.day_hour d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
-        select span.part, span.period, span.bucket, c.*
+        select span.part, span.period, span.bucket,
+        d.hour, d.location_id, d.transaction_type_id, d.transactions * span.sign, d.spend * span.sign
         from span
         cross join lateral (
           select date_part('hour', t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
@@ -2218,7 +2248,7 @@ prepare promotionHoursSQL as
           and t.id < span.next_id
           and t.status = 'completed'
           group by 1, coalesce(t.location_id, 0), t.transaction_type_id
-        ) c
+        ) d
         where not span.kept
       ) counted
       where $17::bigint in (0, location_id)
@@ -2415,21 +2445,22 @@ prepare recentDaysSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2460,7 +2491,8 @@ prepare recentDaysSQL as
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       join loyalty.day_sales d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
-      where span.kept
+      where span.sales_kept
+      and span.hour is null
       union all
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
@@ -2514,7 +2546,8 @@ prepare recentDaysSQL as
       join loyalty.day_joined d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.customers * span.sign
       from span
       cross join lateral (
         select count(*) as customers
@@ -2524,7 +2557,7 @@ prepare recentDaysSQL as
         and created_at < span.ends
         and merged_into is null
         and imported_at is null
-      ) c
+      ) d
       where not span.kept
     ) customer
     group by bucket
@@ -2595,21 +2628,22 @@ prepare rewardsSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
@@ -2642,7 +2676,8 @@ prepare rewardsSQL as
       join loyalty.day_reward d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
       where span.kept
       union all
-      select span.part, span.period, span.bucket, c.*
+      select span.part, span.period, span.bucket,
+      d.reward_id, d.by_voucher, d.redemptions * span.sign, d.points * span.sign, d.stamps * span.sign, d.voided * span.sign
       from span
       cross join lateral (
         select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
@@ -2655,7 +2690,7 @@ prepare rewardsSQL as
         and id >= span.first_id
         and id < span.next_id
         group by reward_id, points_spent = 0 and stamps_spent = 0
-      ) c
+      ) d
       where not span.kept
     ) u
     join loyalty.reward r on r.tenant_id = $2 and r.id = u.reward_id
@@ -2682,7 +2717,7 @@ prepare rewardsSQL as
   from used u
   group by grouping sets ((), (u.reward_id), (u.period, u.bucket))
   having grouping(u.reward_id) = 1
-    or count(*) filter (where u.part in (1, 2)) > 0
+    or sum(u.redemptions + u.voided) filter (where u.part in (1, 2)) > 0
   order by whole desc, redemptions_count desc, name, u.reward_id;
 
 -- topSQL (core/report/top.go), for countTop: countTop counts the sales of the range, and keeps the leaders of a large
@@ -2798,21 +2833,22 @@ prepare visitorsSQL as
     left join lateral (
       select greatest(s.first_day, c.first_day) as first_day, least(s.last_day, c.whole_day) as last_day
       from days c
-      where s.ends is null
+      where s.counts = 0
     ) w on w.first_day <= w.last_day
       and not exists (select from marked m where m.day between w.first_day and w.last_day)
   ), piece as (
     select part, period, bucket, whole_from as first_day, whole_to as last_day, hour, since, since_id, step,
       ($15::timestamptz[])[whole_from - $16::date + 1] as starts, ($15::timestamptz[])[whole_to - $16::date + 2] as ends,
-      true as kept, true as sales_kept, true as visits_kept, null::int as ms
+      true as kept, true as sales_kept, true as visits_kept, null::int as ms, 1 as sign
     from given
     where whole_from is not null
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
-      case when g.counts < 2 then p.counted and g.hour is null and m.day is null end,
+      case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
       case when g.counts < 2 then p.counted and m.day is null end,
-      case when g.counts <> 1 then p.counted and m.visits is not true end,
-      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end
+      case when g.counts in (0, 2) then p.counted and m.visits is not true end,
+      case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
+      case when g.counts = 4 then -1 else 1 end
     from given g
     cross join lateral (
       select g.first_day + n as day
