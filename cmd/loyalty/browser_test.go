@@ -219,7 +219,7 @@ func groupsAreCounted(p *browsertest.Page) {
 		time.Sleep(time.Second)
 		p.Open(p.Path())
 	}
-	p.WaitFor("tbody .num")
+	p.WaitFor(":is([aria-labelledby=groups-title], #audience) tbody .num")
 }
 
 // searchFor types into the search from every page.

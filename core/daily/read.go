@@ -41,7 +41,7 @@ const Spans = `
 		union all
 		select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
 			case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-			case when g.counts < 2 then p.counted and m.day is null end,
+			case when g.counts in (0, 1) then p.counted and m.day is null end,
 			case when g.counts in (0, 2) then p.counted and m.visits is not true end,
 			case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
 			case when g.counts = 4 then -1 else 1 end

@@ -43,7 +43,7 @@ prepare locationsSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -172,7 +172,7 @@ prepare staffSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -297,7 +297,7 @@ prepare comparedSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -618,7 +618,7 @@ prepare couponUseSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -879,7 +879,7 @@ prepare earnedSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -1163,7 +1163,7 @@ prepare hoursSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -1556,7 +1556,7 @@ prepare levelChangesSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -1731,7 +1731,7 @@ prepare statementSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -1921,7 +1921,7 @@ prepare earlierSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -2195,7 +2195,7 @@ prepare promotionHoursSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -2457,7 +2457,7 @@ prepare recentDaysSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -2640,7 +2640,7 @@ prepare rewardsSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end
@@ -2845,7 +2845,7 @@ prepare visitorsSQL as
     union all
     select g.part, g.period, g.bucket, d.day, d.day, g.hour, g.since, g.since_id, g.step, p.starts, p.ends,
       case when g.counts in (0, 3, 4) then p.counted and g.ends is null and m.day is null end,
-      case when g.counts < 2 then p.counted and m.day is null end,
+      case when g.counts in (0, 1) then p.counted and m.day is null end,
       case when g.counts in (0, 2) then p.counted and m.visits is not true end,
       case when g.starts is null and g.ends is not null then floor(extract(epoch from p.ends - p.starts) * 1000)::int end,
       case when g.counts = 4 then -1 else 1 end

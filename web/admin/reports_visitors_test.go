@@ -72,8 +72,14 @@ func TestCustomersWhoCame(t *testing.T) {
 		t.Errorf("sent to %v", got)
 	}
 
-	stranger := newMarket(t).signedIn(core.Owner)
+	other := newMarket(t)
+	stranger := other.signedIn(core.Owner)
 	if got := stranger.Get("/admin/reports/visitors/list?audience=lapsed_30"); got.Find("tbody, .send-coupons").Length() != 0 {
+		t.Errorf("another business's empty list: %s", got.Text("main"))
+	}
+	cleo := other.customer("2026-03-01 09:00", "Cleo", "Wiberg")
+	other.sale("2026-03-02 12:00", cleo, other.purchase, 500)
+	if got := stranger.Get("/admin/reports/visitors/list?audience=lapsed_30"); got.Find("tbody tr").Length() != 1 || got.Find(".send-coupons a").Length() != 1 {
 		t.Errorf("another business's list: %s", got.Text("main"))
 	}
 	if a := stranger.Ask(http.MethodGet, sends+"?audience=lapsed_30"); a.Code != http.StatusNotFound {
