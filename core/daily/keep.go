@@ -37,88 +37,88 @@ const (
 
 	// Of a customer, the last four sales before the day say most: who comes again mostly came lately, and at the same location. Others are looked
 	// for only if these don't tell. Of an index, PostgreSQL reads all of a page that its condition selects, even for one row, so sales of four
-	// weeks are read faster than those of a year. The row with prior infinity has all customers of the day.
+	// weeks are read faster than those of a year. One customer's sales are read after the other's, in the order of the index, so that what one look
+	// reads is near for the next. The row with prior infinity has all customers of the day.
 	keepVisitsSQL = `
 	with sold as materialized (
-		select s.customer_id, s.location_id, s.at, b.ids, b.places as before_at, b.more,
-			` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
-		from (
-			select customer_id, location_id, min(created_at) as at
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= @first_id
-				and id < @next_id
-				and status = 'completed'
-			group by customer_id, location_id
-		) s
-		cross join lateral (
-			select array_agg(id) as ids, array_agg(location_id) as places, true as more` + salesBefore + `
-					and id >= (select @lately_id::uuid)` + lastFour + `
-			having count(*) > 1
-			union all
-			select array_agg(id), array_agg(location_id), count(*) = 4` + salesBefore + lastFour + `
-			limit 1
-		) b
-	), anywhere as materialized (
-		select at, prior,
+		select customer_id, location_id, at, prior, ever, prior_here,
 			case
-				when not more then oldest
-				when prior < date_trunc('month', @day::date::timestamp) or oldest = prior then (
+				when not more then prior_here = oldest_here
+				when prior_here is not null and (oldest_here < prior_here) is not true then prior_here = (
 					select ` + dayOf + `id` + dayEnd + `
 					from loyalty.transaction
 					where tenant_id = @tenant_id
-						and customer_id = c.customer_id
+						and customer_id = d.customer_id
 						and status = 'completed'
+						and location_id = d.location_id
 					order by id
 					limit 1
 				)
-			end as ever
+			end as second_here
 		from (
-			select customer_id, min(at) as at, min(prior) as prior, min(oldest) as oldest, bool_or(more) as more
-			from sold
-			group by customer_id
-		) c
-	), here as materialized (
-		select s.customer_id, s.location_id, s.at, s.more, ` + dayOf + `s.ids[n.at[cardinality(n.at)]]` + dayEnd + ` as oldest,
-			case
-				when n.at <> '{}' then ` + dayOf + `s.ids[n.at[1]]` + dayEnd + `
-				when s.more then (
-					select ` + dayOf + `id` + dayEnd + `
+			select customer_id, location_id, at, prior, more, ` + dayOf + `ids[here[cardinality(here)]]` + dayEnd + ` as oldest_here,
+				case
+					when not more then oldest
+					when prior < date_trunc('month', @day::date::timestamp) or oldest = prior then (
+						select ` + dayOf + `id` + dayEnd + `
+						from loyalty.transaction
+						where tenant_id = @tenant_id
+							and customer_id = c.customer_id
+							and status = 'completed'
+						order by id
+						limit 1
+					)
+				end as ever,
+				case
+					when here <> '{}' then ` + dayOf + `ids[here[1]]` + dayEnd + `
+					when more and location_id is not null then (
+						select ` + dayOf + `id` + dayEnd + `
+						from loyalty.transaction
+						where tenant_id = @tenant_id
+							and customer_id = c.customer_id
+							and id < c.ids[cardinality(c.ids)]
+							and status = 'completed'
+							and location_id = c.location_id
+						order by id desc
+						limit 1
+					)
+				end as prior_here
+			from (
+				select s.customer_id, s.location_id, s.at, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+					` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
+				from (
+					select customer_id, location_id, min(created_at) as at
 					from loyalty.transaction
 					where tenant_id = @tenant_id
-						and customer_id = s.customer_id
-						and id < s.ids[cardinality(s.ids)]
+						and id >= @first_id
+						and id < @next_id
 						and status = 'completed'
-						and location_id = s.location_id
-					order by id desc
+					group by customer_id, location_id
+					order by customer_id
+				) s
+				cross join lateral (
+					select array_agg(id) as ids, array_agg(location_id) as places, true as more` + salesBefore + `
+							and id >= (select @lately_id::uuid)` + lastFour + `
+					having count(*) > 1
+					union all
+					select array_agg(id), array_agg(location_id), count(*) = 4` + salesBefore + lastFour + `
 					limit 1
-				)
-			end as prior
-		from sold s
-		cross join lateral (
-			select array_positions(s.before_at, s.location_id) as at
+				) b
+				offset 0
+			) c
 			offset 0
-		) n
-		where s.location_id is not null
+		) d
+	), anywhere as materialized (
+		select min(at) as at, prior, ever
+		from sold
+		group by customer_id, prior, ever
 	), came as materialized (
 		select 0 as location_id, at, prior, prior = ever as is_second
 		from anywhere
 		union all
-		select location_id, at, prior,
-			case
-				when not more then prior = oldest
-				when prior is not null and (oldest < prior) is not true then prior = (
-					select ` + dayOf + `id` + dayEnd + `
-					from loyalty.transaction
-					where tenant_id = @tenant_id
-						and customer_id = here.customer_id
-						and status = 'completed'
-						and location_id = here.location_id
-					order by id
-					limit 1
-				)
-			end
-		from here
+		select location_id, at, prior_here, second_here
+		from sold
+		where location_id is not null
 	), visits as materialized (
 		select location_id, prior, customers, second, array(select unnest(came_at) order by 1) as came_at, array(select unnest(second_at) order by 1) as second_at
 		from (

@@ -178,108 +178,107 @@ prepare keepHoursSQL as
 
 -- keepVisitsSQL (core/daily/keep.go): Of a customer, the last four sales before the day say most: who comes again mostly
 -- came lately, and at the same location.
--- $1=from_day $2=day_ids $3=tenant_id $4=first_id $5=next_id $6=lately_id $7=day $8=starts
+-- $1=from_day $2=day_ids $3=tenant_id $4=day $5=first_id $6=next_id $7=lately_id $8=starts
 prepare keepVisitsSQL as
   with sold as materialized (
-    select s.customer_id, s.location_id, s.at, b.ids, b.places as before_at, b.more,
-      $1::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $1::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
-    from (
-      select customer_id, location_id, min(created_at) as at
-      from loyalty.transaction
-      where tenant_id = $3
-        and id >= $4
-        and id < $5
-        and status = 'completed'
-      group by customer_id, location_id
-    ) s
-    cross join lateral (
-      select array_agg(id) as ids, array_agg(location_id) as places, true as more
-      from (
-        select id, location_id
-        from loyalty.transaction
-        where tenant_id = $3
-          and customer_id = s.customer_id
-          and id < (select $4::uuid)
-          and status = 'completed'
-          and id >= (select $6::uuid)
-        order by id desc
-        limit 4
-      ) sale
-      having count(*) > 1
-      union all
-      select array_agg(id), array_agg(location_id), count(*) = 4
-      from (
-        select id, location_id
-        from loyalty.transaction
-        where tenant_id = $3
-          and customer_id = s.customer_id
-          and id < (select $4::uuid)
-          and status = 'completed'
-        order by id desc
-        limit 4
-      ) sale
-      limit 1
-    ) b
-  ), anywhere as materialized (
-    select at, prior,
+    select customer_id, location_id, at, prior, ever, prior_here,
       case
-        when not more then oldest
-        when prior < date_trunc('month', $7::date::timestamp) or oldest = prior then (
+        when not more then prior_here = oldest_here
+        when prior_here is not null and (oldest_here < prior_here) is not true then prior_here = (
           select $1::date - 1 + width_bucket(id, $2::uuid[])
           from loyalty.transaction
           where tenant_id = $3
-            and customer_id = c.customer_id
+            and customer_id = d.customer_id
             and status = 'completed'
+            and location_id = d.location_id
           order by id
           limit 1
         )
-      end as ever
+      end as second_here
     from (
-      select customer_id, min(at) as at, min(prior) as prior, min(oldest) as oldest, bool_or(more) as more
-      from sold
-      group by customer_id
-    ) c
-  ), here as materialized (
-    select s.customer_id, s.location_id, s.at, s.more, $1::date - 1 + width_bucket(s.ids[n.at[cardinality(n.at)]], $2::uuid[]) as oldest,
-      case
-        when n.at <> '{}' then $1::date - 1 + width_bucket(s.ids[n.at[1]], $2::uuid[])
-        when s.more then (
-          select $1::date - 1 + width_bucket(id, $2::uuid[])
+      select customer_id, location_id, at, prior, more, $1::date - 1 + width_bucket(ids[here[cardinality(here)]], $2::uuid[]) as oldest_here,
+        case
+          when not more then oldest
+          when prior < date_trunc('month', $4::date::timestamp) or oldest = prior then (
+            select $1::date - 1 + width_bucket(id, $2::uuid[])
+            from loyalty.transaction
+            where tenant_id = $3
+              and customer_id = c.customer_id
+              and status = 'completed'
+            order by id
+            limit 1
+          )
+        end as ever,
+        case
+          when here <> '{}' then $1::date - 1 + width_bucket(ids[here[1]], $2::uuid[])
+          when more and location_id is not null then (
+            select $1::date - 1 + width_bucket(id, $2::uuid[])
+            from loyalty.transaction
+            where tenant_id = $3
+              and customer_id = c.customer_id
+              and id < c.ids[cardinality(c.ids)]
+              and status = 'completed'
+              and location_id = c.location_id
+            order by id desc
+            limit 1
+          )
+        end as prior_here
+      from (
+        select s.customer_id, s.location_id, s.at, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+          $1::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $1::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
+        from (
+          select customer_id, location_id, min(created_at) as at
           from loyalty.transaction
           where tenant_id = $3
-            and customer_id = s.customer_id
-            and id < s.ids[cardinality(s.ids)]
+            and id >= $5
+            and id < $6
             and status = 'completed'
-            and location_id = s.location_id
-          order by id desc
+          group by customer_id, location_id
+          order by customer_id
+        ) s
+        cross join lateral (
+          select array_agg(id) as ids, array_agg(location_id) as places, true as more
+          from (
+            select id, location_id
+            from loyalty.transaction
+            where tenant_id = $3
+            and customer_id = s.customer_id
+            and id < (select $5::uuid)
+            and status = 'completed'
+              and id >= (select $7::uuid)
+            order by id desc
+            limit 4
+          ) sale
+          having count(*) > 1
+          union all
+          select array_agg(id), array_agg(location_id), count(*) = 4
+          from (
+            select id, location_id
+            from loyalty.transaction
+            where tenant_id = $3
+            and customer_id = s.customer_id
+            and id < (select $5::uuid)
+            and status = 'completed'
+            order by id desc
+            limit 4
+          ) sale
           limit 1
-        )
-      end as prior
-    from sold s
-    cross join lateral (
-      select array_positions(s.before_at, s.location_id) as at
+        ) b
+        offset 0
+      ) c
       offset 0
-    ) n
-    where s.location_id is not null
+    ) d
+  ), anywhere as materialized (
+    select min(at) as at, prior, ever
+    from sold
+    group by customer_id, prior, ever
   ), came as materialized (
     select 0 as location_id, at, prior, prior = ever as is_second
     from anywhere
     union all
-    select location_id, at, prior,
-      case
-        when not more then prior = oldest
-        when prior is not null and (oldest < prior) is not true then prior = (
-          select $1::date - 1 + width_bucket(id, $2::uuid[])
-          from loyalty.transaction
-          where tenant_id = $3
-            and customer_id = here.customer_id
-            and status = 'completed'
-            and location_id = here.location_id
-          order by id
-          limit 1
-        )
-      end
-    from here
+    select location_id, at, prior_here, second_here
+    from sold
+    where location_id is not null
   ), visits as materialized (
     select location_id, prior, customers, second, array(select unnest(came_at) order by 1) as came_at, array(select unnest(second_at) order by 1) as second_at
     from (
@@ -293,16 +292,16 @@ prepare keepVisitsSQL as
     ) v
   ), cohorts as (
     insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-    select $3, $7::date, date_trunc('month', coalesce(ever, $7::date))::date, count(*)
+    select $3, $4::date, date_trunc('month', coalesce(ever, $4::date))::date, count(*)
     from anywhere
-    where coalesce(prior, '-infinity') < date_trunc('month', $7::date::timestamp)
+    where coalesce(prior, '-infinity') < date_trunc('month', $4::date::timestamp)
     group by 3
   )
   insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, came_at, second_at)
-  select $3, $7::date, location_id, prior, customers, second, came_at, second_at
+  select $3, $4::date, location_id, prior, customers, second, came_at, second_at
   from visits
   union all
-  select $3, $7, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
+  select $3, $4, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
   from visits
   group by location_id;
 
