@@ -4,6 +4,10 @@
 TOOL := go tool -modfile=go.tool.mod
 .DEFAULT_GOAL := help
 
+# Everything is compiled as bin/loyalty is, so once.
+export CGO_ENABLED := 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+
 .PHONY: help
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -276,7 +276,7 @@ func buildOf(t *testing.T, commit string) (program string) {
 	}
 	program = filepath.Join(dir, "loyalty")
 	unpack := exec.Command("tar", "-xf", tarball, "-C", source)
-	build := exec.Command("go", "build", "-o", program, "./cmd/loyalty")
+	build := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/loyalty")
 	build.Dir = source
 	for _, step := range []*exec.Cmd{unpack, build} {
 		if out, err := step.CombinedOutput(); err != nil {
