@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -19,13 +20,20 @@ import (
 // Redis counts requests for all processes that use it. While it can't be reached, each process counts for
 // itself, in memory.
 type Redis struct {
-	client   *redis.Client
+	client   scripter
 	patience time.Duration
 	log      *slog.Logger
 	closed   context.Context //nolint:containedctx // ends with Close
 	close    context.CancelFunc
 
 	trouble atomic.Pointer[string] // why it can't be reached; nil: it can
+}
+
+// scripter is what is used of a *redis.Client. Because that type has generic parts, the compiler would compile its hundreds of methods anew for
+// every package that knows a type with a field of it.
+type scripter interface {
+	redis.Scripter
+	io.Closer
 }
 
 const (
