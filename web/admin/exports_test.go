@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/webtest"
 )
 
@@ -92,5 +94,64 @@ func TestRefusedExports(t *testing.T) {
 		if a := s.signedIn(core.Cashier).Ask(http.MethodGet, path); a.Code != http.StatusForbidden {
 			t.Errorf("%s as a cashier = %d", kind, a.Code)
 		}
+	}
+}
+
+// Numbers, amounts, shares and dates of a workbook are no texts, so that spreadsheets can add them up and sort by them.
+func TestEveryFigureOfAWorkbookIsANumber(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer("2026-03-02 09:00", "Anna", "Lindqvist")
+	m.sale("2026-03-02 12:00", anna, m.purchase, 2_550)
+	for n := range 60 { // enough for a rate of voids
+		m.sale(fmt.Sprintf("2026-06-10 12:%02d", n), anna, m.purchase, 4_050)
+	}
+	m.void("2026-06-10 15:00", m.sale("2026-06-10 14:00", anna, m.purchase, 999))
+	m.redemption("2026-06-11 12:00", anna)
+	lunch := m.coupon("2026-06-01 09:00", "Lunch")
+	m.checkout("2026-06-12 12:00", anna, 2_000, m.heldBy(anna, m.sent("2026-06-02 09:00", lunch)))
+	owner := m.signedIn(core.Owner)
+
+	figure := regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?%?$|^\d{4}-\d\d-\d\d( \d\d:\d\d)?$`)
+	kinds := map[string]int{}
+	for _, r := range admin.Routes() {
+		if !strings.HasSuffix(r.Path, ".xlsx") {
+			continue
+		}
+		path := strings.Replace(r.Path, ":ulid", lunch.ID.String(), 1)
+		book, err := excelize.OpenReader(bytes.NewReader(owner.Get(path).Body.Bytes()))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		sheet := book.GetSheetList()[0]
+		rows, err := book.GetRows(sheet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y, row := range rows[1:] {
+			for x, value := range row {
+				if !figure.MatchString(value) {
+					continue
+				}
+				cell, err := excelize.CoordinatesToCellName(x+1, y+2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if kind, err := book.GetCellType(sheet, cell); err != nil || kind != excelize.CellTypeUnset && kind != excelize.CellTypeNumber {
+					t.Errorf("%s: %s of %q is a text, %v", path, value, rows[0][x], err)
+				}
+				switch {
+				case strings.HasSuffix(value, "%"):
+					kinds["share"]++
+				case strings.Contains(value, "-") && len(value) >= len("2026-06-10"):
+					kinds["date"]++
+				case strings.Contains(value, "."):
+					kinds["amount"]++
+				}
+			}
+		}
+	}
+	if kinds["share"] < 5 || kinds["date"] < 50 || kinds["amount"] < 50 {
+		t.Errorf("saw only %v", kinds)
 	}
 }

@@ -372,8 +372,8 @@ func TestCouponReport(t *testing.T) {
 		t.Errorf("file: %s", name)
 	}
 	wants(t, "lines", columns(rows, "Coupon", "Vouchers sent", "Pending", "Redemption rate", "Sales", "Spend (EUR)", "Discount (EUR)", "Lowest cost (EUR)", "Vouchers without a known cost", "Earlier spend (EUR)"), []string{
-		"Points <b> | 4 | 3 | 0.25 | 1 | 18.00 | 0.00 | 0.00 | 1 | 0.00", "'=Off | 2 | 1 | 0.5 | 1 | 18.00 | 2.00 | 2.00 | 0 | 9.00",
-		"All coupons | 6 | 4 | 0.3333 | 1 | 18.00 | 2.00 | 2.00 | 1 | 9.00", "Sales without a voucher |  |  |  | 2 | 10.00 |  |  |  | 0.00",
+		"Points <b> | 4 | 3 | 25.0% | 1 | 18.00 | 0.00 | 0.00 | 1 | 0.00", "'=Off | 2 | 1 | 50.0% | 1 | 18.00 | 2.00 | 2.00 | 0 | 9.00",
+		"All coupons | 6 | 4 | 33.3% | 1 | 18.00 | 2.00 | 2.00 | 1 | 9.00", "Sales without a voucher |  |  |  | 2 | 10.00 |  |  |  | 0.00",
 	})
 	_, rows = owner.file(files[2])
 	wants(t, "lines over time", columns(rows, "From", "To", "Vouchers redeemed", "Spend with vouchers (EUR)", "Earlier spend with vouchers (EUR)")[2:3], []string{"2026-06-10 | 2026-06-10 | 2 | 18.00 | 9.00"})

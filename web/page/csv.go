@@ -24,8 +24,14 @@ type MoneyCell struct {
 	Currency string
 }
 
+// DayCell is a cell with a date, by which spreadsheets can sort and group. The zero time is an empty cell.
+type DayCell time.Time
+
+// ShareCell is a cell with a share in percent, which spreadsheets can compare and draw. A share of nothing is an empty cell.
+type ShareCell struct{ Of, Whole int64 }
+
 // CSV answers with a table as a file, sent while write reads its rows. A cell is a string, an
-// int64, an amount or a time, written in its own zone; the zero time is an empty cell. core.InertCell
+// int64, an amount, a share, a date, or a time, written in its own zone; the zero time is an empty cell. core.InertCell
 // keeps spreadsheets from running a text as a formula.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
 	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {
@@ -77,6 +83,12 @@ func csvRecord(cells []any) ([]string, error) {
 			record[i] = strconv.FormatInt(cell, 10)
 		case MoneyCell:
 			record[i] = format.Amount(cell.Cents, cell.Currency)
+		case ShareCell:
+			record[i] = format.Percent(cell.Of, cell.Whole)
+		case DayCell:
+			if day := time.Time(cell); !day.IsZero() {
+				record[i] = day.Format(time.DateOnly)
+			}
 		case time.Time:
 			if !cell.IsZero() {
 				record[i] = cell.Format(time.DateTime)

@@ -38,7 +38,7 @@ const (
 
 // XLSX answers with a table as a workbook. It is made in a temporary file and then sent, so that a
 // slow client doesn't keep others from making theirs. Rows beyond one sheet go to the next. A cell
-// is a string, an int64, an amount, or a time, shown in its own time zone; the zero time is an empty cell.
+// is a string, an int64, an amount, a share, a date, or a time, shown in its own time zone; the zero time is an empty cell.
 // Texts are stored as texts, so spreadsheets run none as a formula.
 func (k *Kit) XLSX(c echo.Context, name, sheet string, columns []Column, write func(row func(cells ...any) error) error) error {
 	return k.workbook(c, name, sheet, columns, maxSheetRows, write)
@@ -139,6 +139,8 @@ type workbookWriter struct {
 	maxRows  int // of a sheet
 	bold     int // styles
 	dateTime int
+	day      int
+	share    int
 	amounts  map[int]int // by the number of decimals
 
 	sheet  *excelize.StreamWriter // the current one
@@ -152,9 +154,10 @@ func newBook(dir, name string, columns []Column, maxRows int) (*workbookWriter, 
 	if b.bold, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
 		return nil, err
 	}
-	format := "yyyy-mm-dd hh:mm"
-	if b.dateTime, err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
-		return nil, err
+	for format, style := range map[string]*int{"yyyy-mm-dd hh:mm": &b.dateTime, "yyyy-mm-dd": &b.day, "0.0%": &b.share} {
+		if *style, err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.file.SetSheetName("Sheet1", name); err != nil {
 		return nil, err
@@ -210,6 +213,16 @@ func (b *workbookWriter) row(cells ...any) error {
 			cells[i] = excelize.Cell{StyleID: b.dateTime, Value: cell.Truncate(time.Minute)}
 			if cell.IsZero() {
 				cells[i] = nil
+			}
+		case DayCell:
+			cells[i] = excelize.Cell{StyleID: b.day, Value: time.Time(cell)}
+			if time.Time(cell).IsZero() {
+				cells[i] = nil
+			}
+		case ShareCell:
+			cells[i] = nil
+			if cell.Whole != 0 {
+				cells[i] = excelize.Cell{StyleID: b.share, Value: float64(cell.Of) / float64(cell.Whole)}
 			}
 		case MoneyCell:
 			style, err := b.money(format.Decimals(cell.Currency))

@@ -130,6 +130,8 @@ func TestXLSX(t *testing.T) {
 			row(" a\tb\nc\x01", int64(1<<40), at),
 			row("Spend", page.MoneyCell{Cents: 1_250, Currency: "EUR"}),
 			row("Spend", page.MoneyCell{Cents: 1_250, Currency: "JPY"}),
+			row("Share", page.ShareCell{Of: 1, Whole: 8}, page.DayCell(at)),
+			row("Share", page.ShareCell{}, page.DayCell{}),
 		)
 	})
 	if kind, name := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); kind != "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" ||
@@ -144,6 +146,8 @@ func TestXLSX(t *testing.T) {
 		{" a\tb\nc\uFFFD", "1099511627776", "2026-11-21 12:05"},
 		{"Spend", "12.50"},
 		{"Spend", "1250"},
+		{"Share", "12.5%", "2026-11-21"},
+		{"Share"},
 	}}
 	if diff := cmp.Diff(want, sheets(t, got)); diff != "" {
 		t.Errorf("workbook (-want +got):\n%s", diff)

@@ -32,7 +32,7 @@ func (h *Handlers) locationFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	columns := breakdownColumns(r.Against, currency, "Location", "Sales", "Spend ("+currency+")", "Points issued", "Stamps issued", "Voided sales", "Void rate")
 	return panel.ExportFile{
 		Name: fileName("locations", r.Period), Sheet: "Locations", Columns: columns,
@@ -43,8 +43,8 @@ func (h *Handlers) locationFile(c echo.Context) (panel.ExportFile, error) {
 					name = core.OrZero(l.Name)
 				}
 				now, then := l.VoidRates()
-				cells := []any{name, l.TransactionsCount, format.Amount(l.SpendTotalCents, currency), l.PointsAwarded, l.StampsAwarded, l.VoidedCount, rateCell(now)}
-				if err := row(breakdownCells(r.Against, currency, cells, l.PreviousSpendCents, then)...); err != nil {
+				cells := []any{name, l.TransactionsCount, money(l.SpendTotalCents), l.PointsAwarded, l.StampsAwarded, l.VoidedCount, rateCell(now)}
+				if err := row(breakdownCells(r.Against, money, cells, l.PreviousSpendCents, then)...); err != nil {
 					return err
 				}
 			}
@@ -66,19 +66,19 @@ func breakdownColumns(against *report.Period, currency, first string, figures ..
 }
 
 // breakdownCells are the cells of a row below breakdownColumns.
-func breakdownCells(against *report.Period, currency string, cells []any, spend int64, then report.VoidRate) []any {
+func breakdownCells(against *report.Period, money func(int64) page.MoneyCell, cells []any, spend int64, then report.VoidRate) []any {
 	if against == nil {
 		return cells
 	}
-	return append(cells, format.Amount(spend, currency), then.Recorded-then.Voided, then.Voided, rateCell(then), format.Period(against.From, against.To))
+	return append(cells, money(spend), then.Recorded-then.Voided, then.Voided, rateCell(then), format.Period(against.From, against.To))
 }
 
 // rateCell is empty for few sales.
-func rateCell(r report.VoidRate) string {
+func rateCell(r report.VoidRate) page.ShareCell {
 	if !r.Known() {
-		return ""
+		return page.ShareCell{}
 	}
-	return format.Percent(r.Voided, r.Recorded)
+	return page.ShareCell{Of: r.Voided, Whole: r.Recorded}
 }
 
 // staffReport shows what each person and token recorded.
@@ -102,7 +102,8 @@ func (h *Handlers) staffFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency, redemptions := by.Tenant.Currency, q.Location == nil
+	currency, money := moneyOf(c)
+	redemptions := q.Location == nil
 	figures := []string{"Kind", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued"}
 	if redemptions {
 		figures = append(figures, "Redemptions")
@@ -113,12 +114,12 @@ func (h *Handlers) staffFile(c echo.Context) (panel.ExportFile, error) {
 			for _, p := range r.Rows {
 				now, then := p.VoidRates()
 				cells := []any{
-					by.NameOf(p.ActorKind, p.Name), string(p.ActorKind), p.TransactionsCount, p.VoidedCount, format.Amount(p.SpendTotalCents, currency), p.PointsAwarded, p.StampsAwarded,
+					by.NameOf(p.ActorKind, p.Name), string(p.ActorKind), p.TransactionsCount, p.VoidedCount, money(p.SpendTotalCents), p.PointsAwarded, p.StampsAwarded,
 				}
 				if redemptions {
 					cells = append(cells, p.RedemptionsCount)
 				}
-				if err := row(breakdownCells(r.Against, currency, append(cells, rateCell(now)), p.PreviousSpendCents, then)...); err != nil {
+				if err := row(breakdownCells(r.Against, money, append(cells, rateCell(now)), p.PreviousSpendCents, then)...); err != nil {
 					return err
 				}
 			}

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"strconv"
-
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -38,24 +36,24 @@ func (h *Handlers) couponFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
-	money := func(cents int64) string { return format.Amount(cents, currency) }
+	currency, money := moneyOf(c)
 	columns := columnsOf(u.Against, []string{
 		"ULID", "Coupon", "Vouchers sent", "Pending", "Redeemed of these", "Expired", "Redemption rate", "Vouchers redeemed", "Sales", "Spend (" + currency + ")",
 		"Spend per sale (" + currency + ")", "Discount (" + currency + ")", "Rewards given", "Points given", "Stamps given",
 		"Lowest cost (" + currency + ")", "Highest cost (" + currency + ")", "Vouchers without a known cost",
 	}, "Earlier spend ("+currency+")")
 	columns[0].Width, columns[1].Width = 28, 30
-	perSale := func(spend, sales int64) string {
+	perSale := func(spend, sales int64) any {
 		if sales <= 0 {
 			return ""
 		}
 		return money(spend / sales)
 	}
 	cells := func(id, name string, k report.CouponUse) []any {
-		rate := strconv.FormatFloat(k.RedemptionRate(), 'f', -1, 64)
 		return comparedCells(u.Against, []any{
-			id, name, k.Sent, k.SentPending, k.SentRedeemed, k.SentExpired(), rate, k.Redeemed, k.TransactionsCount, money(k.SpendTotalCents),
+			id, name, k.Sent, k.SentPending, k.SentRedeemed, k.SentExpired(),
+			page.ShareCell{Of: k.SentRedeemed, Whole: k.Sent},
+			k.Redeemed, k.TransactionsCount, money(k.SpendTotalCents),
 			perSale(k.SpendTotalCents, k.TransactionsCount), money(k.DiscountCents), k.RewardsCount, k.PointsGiven, k.StampsGiven,
 			money(k.Cost.Least), money(k.Cost.Most), k.Unpriced,
 		}, money(k.PreviousSpendCents))
@@ -86,9 +84,9 @@ func (h *Handlers) couponStepsFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	return stepsFile("coupons", u.Period, u.Against, u.Buckets, []string{"Vouchers redeemed", "Spend with vouchers (" + currency + ")"}, func(s report.CouponStep) []any {
-		return []any{s.Redeemed, format.Amount(s.SpendTotalCents, currency)}
+		return []any{s.Redeemed, money(s.SpendTotalCents)}
 	}), nil
 }
 
@@ -116,7 +114,7 @@ func stepsFile[T any](name string, days report.Period, against *report.Period, s
 		Name: fileName(name+"-over-time", days), Sheet: "Over time", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, s := range steps {
-				line := append([]any{panel.IsoDate(s.From), panel.IsoDate(s.To)}, cells(s.Current)...)
+				line := append([]any{page.DayCell(s.From), page.DayCell(s.To)}, cells(s.Current)...)
 				switch {
 				case against == nil:
 				case s.Previous == nil:

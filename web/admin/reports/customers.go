@@ -7,7 +7,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/forms"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
@@ -57,7 +56,7 @@ func (h *Handlers) topFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	return panel.ExportFile{
 		Name: fileName("top-customers", days), Sheet: "Top customers",
 		Columns: []page.Column{
@@ -75,7 +74,7 @@ func (h *Handlers) topFile(c echo.Context) (panel.ExportFile, error) {
 		},
 		Write: func(row panel.RowWriter) error {
 			for i, t := range top {
-				err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, core.OrZero(t.Email), t.TransactionsCount, format.Amount(t.SpendTotalCents, currency),
+				err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, core.OrZero(t.Email), t.TransactionsCount, money(t.SpendTotalCents),
 					t.PointsAwarded, t.PointsBalance, t.StampsBalance)
 				if err != nil {
 					return err

@@ -6,7 +6,6 @@ import (
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -36,7 +35,7 @@ func (h *Handlers) rulesFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	columns := []page.Column{
 		{Heading: "Unit", Width: 10},
 		{Heading: "Rule", Width: 14},
@@ -58,7 +57,7 @@ func (h *Handlers) rulesFile(c echo.Context) (panel.ExportFile, error) {
 					if r.Name != nil {
 						name = *r.Name
 					}
-					cells := []any{string(u.Unit), views.RuleLabels[r.Kind], name, r.TransactionsCount, format.Amount(r.SpendTotalCents, currency), r.Awarded, int64(0)}
+					cells := []any{string(u.Unit), views.RuleLabels[r.Kind], name, r.TransactionsCount, money(r.SpendTotalCents), r.Awarded, int64(0)}
 					if err := row(comparedCells(e.Against, cells, r.PreviousAwarded)...); err != nil {
 						return err
 					}
@@ -79,7 +78,7 @@ func (h *Handlers) promotionHoursFile(c echo.Context) (panel.ExportFile, error) 
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	spend := "Spend (" + currency + ")"
 	return panel.ExportFile{
 		Name: fileName("promotion-hours", e.Period), Sheet: "Hours of promotions",
@@ -97,8 +96,8 @@ func (h *Handlers) promotionHoursFile(c echo.Context) (panel.ExportFile, error) 
 		Write: func(row panel.RowWriter) error {
 			for _, p := range e.Hours {
 				for _, r := range views.HourRows(p) {
-					err := row(p.Name, r.Label, panel.IsoDate(p.Since), r.Now.Days, r.Now.TransactionsCount, format.Amount(r.Now.SpendTotalCents, currency),
-						r.Before.Days, r.Before.TransactionsCount, format.Amount(r.Before.SpendTotalCents, currency))
+					err := row(p.Name, r.Label, page.DayCell(p.Since), r.Now.Days, r.Now.TransactionsCount, money(r.Now.SpendTotalCents),
+						r.Before.Days, r.Before.TransactionsCount, money(r.Before.SpendTotalCents))
 					if err != nil {
 						return err
 					}

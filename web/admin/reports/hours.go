@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -32,7 +31,7 @@ func (h *Handlers) hoursFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	return panel.ExportFile{
 		Name: fileName("hours", hours.Period), Sheet: "Hours",
 		Columns: []page.Column{{Heading: "Weekday", Width: 12}, {Heading: "Hour"}, {Heading: "Sales"}, {Heading: "Spend (" + currency + ")"}},
@@ -41,7 +40,7 @@ func (h *Handlers) hoursFile(c echo.Context) (panel.ExportFile, error) {
 				if cell.Weekday == nil || cell.Hour == nil {
 					continue
 				}
-				err := row(views.Weekdays[*cell.Weekday], fmt.Sprintf("%02d:00", *cell.Hour), cell.TransactionsCount, format.Amount(cell.SpendTotalCents, currency))
+				err := row(views.Weekdays[*cell.Weekday], fmt.Sprintf("%02d:00", *cell.Hour), cell.TransactionsCount, money(cell.SpendTotalCents))
 				if err != nil {
 					return err
 				}

@@ -7,7 +7,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -63,13 +62,13 @@ func (h *Handlers) statementFile(c echo.Context) (panel.ExportFile, error) {
 	}
 	columns = append(columns, page.Column{Heading: "Closing balance"})
 	if st.Against != nil {
-		columns = append(columns, page.Column{Heading: "Compared with", Width: 26}, page.Column{Heading: "Earlier closing balance"})
+		columns = append(columns, page.Column{Heading: "Compared with", Width: 14}, page.Column{Heading: "Earlier closing balance"})
 	}
 	return panel.ExportFile{
 		Name: fileName(string(st.Unit), st.Period), Sheet: "Statement", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, s := range st.Steps {
-				cells := []any{panel.IsoDate(s.From), s.Current.Opening}
+				cells := []any{page.DayCell(s.From), s.Current.Opening}
 				for _, l := range views.FlowLines {
 					cells = append(cells, l.Amount(s.Current.Total))
 				}
@@ -79,7 +78,7 @@ func (h *Handlers) statementFile(c echo.Context) (panel.ExportFile, error) {
 				case s.Previous == nil:
 					cells = append(cells, "", "")
 				default:
-					cells = append(cells, format.Period(s.Beside.From, s.Beside.To), s.Previous.Closing)
+					cells = append(cells, page.DayCell(s.Beside.From), s.Previous.Closing)
 				}
 				if err := row(cells...); err != nil {
 					return err
@@ -131,11 +130,7 @@ func (h *Handlers) earnedFile(c echo.Context) (panel.ExportFile, error) {
 		Columns: []page.Column{{Heading: "Earned in", Width: 40}, {Heading: "From", Width: 12}, {Heading: "To", Width: 12}, {Heading: "Outstanding"}},
 		Write: func(row panel.RowWriter) error {
 			for _, at := range e.Earned.Times {
-				from := ""
-				if !at.From.IsZero() {
-					from = panel.IsoDate(at.From)
-				}
-				if err := row(views.EarnedLabel(at), from, panel.IsoDate(at.To), at.Amount); err != nil {
+				if err := row(views.EarnedLabel(at), page.DayCell(at.From), page.DayCell(at.To), at.Amount); err != nil {
 					return err
 				}
 			}

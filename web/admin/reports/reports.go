@@ -107,6 +107,12 @@ func (h *Handlers) days(c echo.Context, chosen report.Range) (report.Period, err
 
 func rangeOf(days report.Period) report.Range { return report.Range{From: &days.From, To: &days.To} }
 
+// moneyOf returns the business's currency, and the cell of an amount in it.
+func moneyOf(c echo.Context) (currency string, cell func(cents int64) page.MoneyCell) {
+	currency = page.Actor(c).Tenant.Currency
+	return currency, func(cents int64) page.MoneyCell { return page.MoneyCell{Cents: cents, Currency: currency} }
+}
+
 // fileName is the name of a report's download, without the extension.
 func fileName(report string, days report.Period) string {
 	return report + "-" + panel.IsoDate(days.From) + "-to-" + panel.IsoDate(days.To)

@@ -6,7 +6,6 @@ import (
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -36,7 +35,7 @@ func (h *Handlers) rewardFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	columns := columnsOf(r.Against, []string{
 		"ULID", "Reward", "Redemptions", "For points or stamps", "By voucher", "Points spent", "Stamps spent", "Cost (" + currency + ")", "Without a known cost", "Voided",
 	}, "Earlier redemptions")
@@ -45,9 +44,9 @@ func (h *Handlers) rewardFile(c echo.Context) (panel.ExportFile, error) {
 		Name: fileName("rewards", r.Period), Sheet: "Rewards", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, u := range r.Rows {
-				cost := format.Amount(u.CostCents, currency)
-				if u.UnpricedCount > 0 {
-					cost = ""
+				var cost any = ""
+				if u.UnpricedCount == 0 {
+					cost = money(u.CostCents)
 				}
 				cells := []any{
 					u.ID.String(), u.Name, u.RedemptionsCount, u.PaidCount, u.VouchersCount, u.PointsSpent, u.StampsSpent, cost, u.UnpricedCount, u.VoidedCount,
@@ -67,9 +66,9 @@ func (h *Handlers) rewardStepsFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	figures := []string{"Cost (" + currency + ")", "For points or stamps", "By voucher"}
 	return stepsFile("rewards", r.Period, r.Against, r.Buckets, figures, func(s report.RewardStep) []any {
-		return []any{format.Amount(s.CostCents, currency), s.PaidCount, s.VouchersCount}
+		return []any{money(s.CostCents), s.PaidCount, s.VouchersCount}
 	}), nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -36,7 +35,7 @@ func (h *Handlers) summaryFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	currency := page.Actor(c).Tenant.Currency
+	currency, money := moneyOf(c)
 	figures := []string{
 		"Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed",
 		"Refunds", "Refunded (" + currency + ")", "Spend after refunds (" + currency + ")", "Points refunded",
@@ -59,8 +58,8 @@ func (h *Handlers) summaryFile(c echo.Context) (panel.ExportFile, error) {
 			return slices.Repeat([]any{""}, 1+len(figures))
 		}
 		return []any{
-			panel.IsoDate(day), d.TransactionsCount, d.VoidedCount, format.Amount(d.SpendTotalCents, currency), d.PointsAwarded, d.StampsAwarded,
-			d.PointsReversed, d.RefundsCount, format.Amount(d.RefundedTotalCents, currency), format.Amount(d.NetSpendTotalCents, currency), d.PointsRefunded,
+			page.DayCell(day), d.TransactionsCount, d.VoidedCount, money(d.SpendTotalCents), d.PointsAwarded, d.StampsAwarded,
+			d.PointsReversed, d.RefundsCount, money(d.RefundedTotalCents), money(d.NetSpendTotalCents), d.PointsRefunded,
 			d.PointsRedeemed, d.RedemptionsCount, d.VouchersRedeemed, d.NewCustomers, d.PointsExpired, d.PointsExpiryReturned,
 		}[:1+len(figures)]
 	}

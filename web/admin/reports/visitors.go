@@ -54,7 +54,7 @@ func (h *Handlers) visitorsFile(c echo.Context) (panel.ExportFile, error) {
 		if a == nil {
 			return []any{"", "", "", ""}
 		}
-		return []any{panel.IsoDate(day), a.Customers, a.NewCustomers, a.Returning()}
+		return []any{page.DayCell(day), a.Customers, a.NewCustomers, a.Returning()}
 	}
 	return panel.ExportFile{
 		Name: fileName("customers", r.Period), Sheet: "Customers by day", Columns: columns,
@@ -86,7 +86,7 @@ func (h *Handlers) cohortsFile(c echo.Context) (panel.ExportFile, error) {
 		Write: func(row panel.RowWriter) error {
 			for _, m := range r.Cohorts {
 				for i, again := range m.Again {
-					if err := row(m.Month.Format("2006-01"), m.Customers, int64(i+1), m.Month.AddDate(0, i+1, 0).Format("2006-01"), again, format.Percent(again, m.Customers)); err != nil {
+					if err := row(m.Month.Format("2006-01"), m.Customers, int64(i+1), m.Month.AddDate(0, i+1, 0).Format("2006-01"), again, page.ShareCell{Of: again, Whole: m.Customers}); err != nil {
 						return err
 					}
 				}
@@ -102,20 +102,21 @@ func (h *Handlers) groupsFile(c echo.Context) (panel.ExportFile, error) {
 	if err != nil {
 		return panel.ExportFile{}, err
 	}
-	by, g := page.Actor(c), r.Groups
+	currency, money := moneyOf(c)
+	g := r.Groups
 	name := "groups"
 	if g.AsOf != nil {
 		name += "-" + panel.IsoDate(g.From()) + "-to-" + panel.IsoDate(*g.AsOf)
 	}
 	return panel.ExportFile{
 		Name: name, Sheet: "Groups of customers",
-		Columns: []page.Column{{Heading: "Group", Width: 18}, {Heading: "Rule", Width: 60}, {Heading: "Customers"}, {Heading: "Spend (" + by.Tenant.Currency + ")"}},
+		Columns: []page.Column{{Heading: "Group", Width: 18}, {Heading: "Rule", Width: 60}, {Heading: "Customers"}, {Heading: "Spend (" + currency + ")"}},
 		Write: func(row panel.RowWriter) error {
 			if g.AsOf == nil {
 				return nil
 			}
 			for _, of := range g.Groups {
-				err := row(format.Audience(daily.Audience(of.Name)), views.GroupRule(h.Reader(c).Money(g.High), of.Name), of.Customers, format.Amount(of.SpendCents, by.Tenant.Currency))
+				err := row(format.Audience(daily.Audience(of.Name)), views.GroupRule(h.Reader(c).Money(g.High), of.Name), of.Customers, money(of.SpendCents))
 				if err != nil {
 					return err
 				}
@@ -181,6 +182,7 @@ func (h *Handlers) audienceFile(c echo.Context) (panel.ExportFile, error) {
 	if !name.Known() {
 		return panel.ExportFile{}, core.ErrNotFound
 	}
+	currency, money := moneyOf(c)
 	zone := by.Tenant.TimeZone
 	if name.Lapsed() == 0 {
 		zone = time.UTC
@@ -196,13 +198,13 @@ func (h *Handlers) audienceFile(c echo.Context) (panel.ExportFile, error) {
 			{Heading: "Status"},
 			{Heading: "Last visit", Width: 12},
 			{Heading: "Visits"},
-			{Heading: "Spend (" + by.Tenant.Currency + ")"},
+			{Heading: "Spend (" + currency + ")"},
 			{Heading: "Points balance"},
 		},
 		Write: func(row panel.RowWriter) error {
 			return h.Reports.ExportAudience(c.Request().Context(), by, name, func(k report.Visitor) error {
-				return row(k.ID.String(), k.FirstName, k.LastName, k.Phone, core.OrZero(k.Email), k.Status, panel.IsoDate(k.LastVisit.In(zone)), k.Visits,
-					format.Amount(k.SpendCents, by.Tenant.Currency), k.PointsBalance)
+				return row(k.ID.String(), k.FirstName, k.LastName, k.Phone, core.OrZero(k.Email), k.Status, page.DayCell(k.LastVisit.In(zone)), k.Visits,
+					money(k.SpendCents), k.PointsBalance)
 			})
 		},
 	}, nil
