@@ -28,6 +28,10 @@ type Combiner[K comparable, V any] struct {
 	queues map[core.TenantID]*queue[K, V] // of tenants with a batch under way
 }
 
+// Combined is the work of a combiner, its method Do. Services keep this, because the compiler would compile the methods of a Combiner anew for
+// every package that knows a type with a field of it.
+type Combined[K comparable, V any] func(ctx context.Context, tenant core.TenantID, key K) (V, error)
+
 // MaxTogether is the usual size of a batch.
 const MaxTogether = 64
 

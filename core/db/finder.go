@@ -9,7 +9,7 @@ import (
 // Finder finds records of a tenant by ID. Those asked for at the same time are read by one statement.
 type Finder[T any] struct {
 	db       *DB
-	together *Combiner[core.ID, T]
+	together Combined[core.ID, T]
 }
 
 // NewFinder returns a finder. One statement selects the record with @id, the other those with @ids; id returns a
@@ -27,7 +27,7 @@ func NewFinder[T any](d *DB, one, all string, id func(T) core.ID) *Finder[T] {
 			found[id(row)] = row
 		}
 		return found, err
-	})}
+	}).Do}
 }
 
 // Find returns a record of the actor's tenant, or core.ErrNotFound.
@@ -37,5 +37,5 @@ func (f *Finder[T]) Find(ctx context.Context, by core.Actor, id core.ID) (T, err
 		var none T
 		return none, s.err
 	}
-	return f.together.Do(ctx, s.tenant, id)
+	return f.together(ctx, s.tenant, id)
 }

@@ -49,7 +49,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 		return Caller{TokenID: id}, err
 	}
 	if c.LastUsedAt == nil || s.db.Now().Sub(*c.LastUsedAt) >= time.Minute {
-		if _, err := s.uses.Do(ctx, 0, id); err != nil {
+		if _, err := s.uses(ctx, 0, id); err != nil {
 			return Caller{}, err
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Service) find(ctx context.Context, token, slug string) (id int64, c cre
 	if !ok {
 		return 0, credential{}, core.ErrUnauthenticated
 	}
-	c, err = s.credentials.Do(ctx, 0, id)
+	c, err = s.credentials(ctx, 0, id)
 	if errors.Is(err, core.ErrNotFound) {
 		return 0, credential{}, core.ErrUnauthenticated
 	}

@@ -75,15 +75,15 @@ type Service struct {
 	jobs  *job.Queue
 	mails Mails
 
-	credentials *db.Combiner[int64, credential] // by the token's ID, of all tenants
-	uses        *db.Combiner[int64, bool]       // likewise
+	credentials db.Combined[int64, credential] // by the token's ID, of all tenants
+	uses        db.Combined[int64, bool]       // likewise
 }
 
 // NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue, mails Mails) *Service {
 	s := &Service{db: d, jobs: jobs, mails: mails}
-	s.credentials = db.NewCombiner(maxTogether, s.readCredentials)
-	s.uses = db.NewCombiner(maxTogether, s.markUsed)
+	s.credentials = db.NewCombiner(maxTogether, s.readCredentials).Do
+	s.uses = db.NewCombiner(maxTogether, s.markUsed).Do
 	job.Handle(jobs, job.Upkeep, s.announce)
 	job.Handle(jobs, job.Upkeep, s.deleteOld)
 	job.Every(jobs, time.Hour, deleteOld{})

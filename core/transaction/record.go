@@ -127,7 +127,7 @@ func (s *Service) recordTogether(ctx context.Context, by core.Actor, sale Sale, 
 	if r == nil {
 		return reply, false, nil
 	}
-	reply, err = s.together.Do(ctx, by.Tenant.ID, r)
+	reply, err = s.together(ctx, by.Tenant.ID, r)
 	return reply, !isLeftOut(err), err
 }
 

@@ -77,7 +77,7 @@ func (t Transaction) Award() int64 {
 type Service struct {
 	db       *db.DB
 	finder   *db.Finder[Transaction]
-	together *db.Combiner[*ready, core.Reply[Transaction]] // nil: each sale is recorded alone
+	together db.Combined[*ready, core.Reply[Transaction]] // nil: each sale is recorded alone
 	books    *books
 	codes    *promotion.Codes
 }
@@ -85,7 +85,7 @@ type Service struct {
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	s := &Service{db: d, finder: db.NewFinder(d, findSQL, findAllSQL, func(t Transaction) core.ID { return t.ID }), books: &books{}, codes: promotion.NewCodes(d)}
-	s.together = db.NewCombiner(db.MaxTogether, s.recordAll).Apart(func(r *ready) []any { return r.apart })
+	s.together = db.NewCombiner(db.MaxTogether, s.recordAll).Apart(func(r *ready) []any { return r.apart }).Do
 	return s
 }
 
