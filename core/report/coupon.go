@@ -25,13 +25,11 @@ type Coupon struct {
 }
 
 // RedemptionRate returns the redeemed share of the sent vouchers, from 0 to 1, to four decimal places.
-func (c Coupon) RedemptionRate() float64 { return redemptionRate(c.Redeemed, c.Sent) }
-
-func redemptionRate(redeemed, sent int64) float64 {
-	if sent == 0 {
+func (c Coupon) RedemptionRate() float64 {
+	if c.Sent == 0 {
 		return 0
 	}
-	return math.Round(float64(redeemed)/float64(sent)*10_000) / 10_000
+	return math.Round(float64(c.Redeemed)/float64(c.Sent)*10_000) / 10_000
 }
 
 // Coupons returns every coupon, newest first.
@@ -104,9 +102,6 @@ type CouponUse struct {
 
 // SentExpired is how many of the vouchers sent have expired unused.
 func (u CouponUse) SentExpired() int64 { return u.Sent - u.SentPending - u.SentRedeemed }
-
-// RedemptionRate returns the redeemed share of the vouchers sent, from 0 to 1, to four decimal places.
-func (u CouponUse) RedemptionRate() float64 { return redemptionRate(u.SentRedeemed, u.Sent) }
 
 // CouponStep is the use of coupons in a step of time.
 type CouponStep struct {
