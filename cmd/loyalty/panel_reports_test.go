@@ -70,7 +70,8 @@ func (p *desk) summaries() {
 	}]](p.t, p.ask("GET", "/reports/summary", "reports:read", "").body).Data
 	totals := decode[single[map[string]any]](p.t, p.ask("GET", "/reports/summary", "reports:read", "").body).Data
 
-	page, file := p.open("/reports"), p.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
+	// Beside a month with more days, a month has a row for each of these too.
+	page, file := p.open("/reports"), p.file("/reports/summary.csv?compare=none&from="+api.From+"&to="+api.To)
 	shown := figures{}
 	// The average is the page's own.
 	names := map[string]string{
