@@ -38,8 +38,9 @@ func (b *bench) prepare(ctx context.Context) {
 type business struct {
 	sandbox.Tenant
 	customers int
-	buyers    int // customers with sales
-	step      int // every step-th customer is one
+	buyers    int            // customers with sales
+	step      int            // every step-th customer is one
+	zone      *time.Location // of one for reports
 }
 
 // createBusiness creates a sandbox's business and fills it.

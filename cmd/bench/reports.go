@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -73,9 +75,8 @@ type span struct {
 
 var spans = []span{{"a month", 30, monthLimit}, {"a year", 365, yearLimit}}
 
-// query returns the first and the last day, in the zone of the business.
-func (s span) query(now time.Time) url.Values {
-	today := now.In(sample.Must(time.LoadLocation("Europe/Stockholm")))
+// query returns the first and the last day, which is today.
+func (s span) query(today time.Time) url.Values {
 	return url.Values{"from": {today.AddDate(0, 0, 1-s.days).Format(time.DateOnly)}, "to": {today.Format(time.DateOnly)}}
 }
 
@@ -105,15 +106,33 @@ func (b *bench) measureReports(ctx context.Context) {
 	printTable("tills", append(results, b.together(ctx, tills, days.anew(ctx, tills.lasts))...))
 }
 
+// zones are far enough apart that it is between twelve and one in one of them at any time.
+var zones = []string{
+	"Pacific/Auckland", "Pacific/Guadalcanal", "Australia/Sydney", "Australia/Brisbane", "Asia/Tokyo", "Asia/Singapore", "Asia/Bangkok", "Asia/Dhaka",
+	"Asia/Karachi", "Asia/Dubai", "Europe/Istanbul", "Europe/Helsinki", "Europe/Stockholm", "Europe/London", "Atlantic/Azores", "Atlantic/South_Georgia",
+	"America/Sao_Paulo", "America/Halifax", "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Anchorage",
+	"Pacific/Honolulu", "Pacific/Pago_Pago",
+}
+
+// zoneAtNoon returns a zone in which it is between twelve and one, or else soon after.
+func zoneAtNoon(now time.Time) *time.Location {
+	var at []*time.Location
+	for _, name := range zones {
+		at = append(at, sample.Must(time.LoadLocation(name)))
+	}
+	return slices.MinFunc(at, func(a, b *time.Location) int { return cmp.Compare((now.In(a).Hour()+12)%24, (now.In(b).Hour()+12)%24) })
+}
+
 // createReportedBusiness creates the business while nothing else uses the tables, because it makes indexes anew.
 func (b *bench) createReportedBusiness(ctx context.Context) *business {
 	customers := b.rows / visitsOfCustomer
 	made := b.createSandbox(ctx, customers)
 	made.step = 2 // active ones
 	made.buyers = customers / made.step
-	progress("creating about %d sales of them", b.rows)
+	made.zone = zoneAtNoon(time.Now()) // the middle of a day has most to count for reports up to this time of day
+	progress("creating about %d sales of them, in %s", b.rows, made.zone)
 	b.product.stop()
-	sample.Must(0, fillReports(ctx, b.admin, made.ID, made.TransactionTypeID, made.StampsTransactionTypeID, customers))
+	sample.Must(0, fillReports(ctx, b.admin, made.ID, made.TransactionTypeID, made.StampsTransactionTypeID, customers, made.zone))
 	b.exec(ctx, "insert into loyalty.queue_pause values ($1, 'bench', now())", job.Upkeep) // countedDays counts its days
 	b.settle(ctx)
 	b.product.start(ctx)
@@ -121,12 +140,12 @@ func (b *bench) createReportedBusiness(ctx context.Context) *business {
 }
 
 // fillReports fills a business and makes the indexes after that, in transactions of their own, so that the disk needs less room.
-func fillReports(ctx context.Context, owner *pgxpool.Pool, tenant core.TenantID, points, stamps int64, customers int) error {
+func fillReports(ctx context.Context, owner *pgxpool.Pool, tenant core.TenantID, points, stamps int64, customers int, zone *time.Location) error {
 	if _, err := owner.Exec(ctx, reportsSQL); err != nil {
 		return err
 	}
 	var indexes []string
-	if err := owner.QueryRow(ctx, "select bench.fill_reports($1, $2, $3, $4)", tenant, points, stamps, customers).Scan(&indexes); err != nil {
+	if err := owner.QueryRow(ctx, "select bench.fill_reports($1, $2, $3, $4, $5)", tenant, points, stamps, customers, zone.String()).Scan(&indexes); err != nil {
 		return err
 	}
 	for _, index := range indexes {
@@ -140,7 +159,7 @@ func fillReports(ctx context.Context, owner *pgxpool.Pool, tenant core.TenantID,
 // reportRows returns every report of a month and a year with each filter that it has, the dashboard, and the API's reports. A month is
 // compared with the days before, and a year with the same days a year earlier.
 func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario) {
-	owner, now := b.signInAs(ctx, d, core.Owner), time.Now()
+	owner, today := b.signInAs(ctx, d, core.Owner), time.Now().In(d.zone)
 	var place string
 	sample.Must(0, b.admin.QueryRow(ctx, "select min(id)::text from loyalty.location where tenant_id = $1", d.ID).Scan(&place))
 	add := func(name string, limit float64, request func() *fasthttp.Request) {
@@ -165,7 +184,7 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 	})
 	for _, r := range reported {
 		for _, s := range spans {
-			query, name := s.query(now), r.path+", "+s.name
+			query, name := s.query(today), r.path+", "+s.name
 			if r.compared && s.limit == yearLimit {
 				query.Set("compare", "last-year")
 			}
@@ -179,7 +198,7 @@ func (b *bench) reportRows(ctx context.Context, d *business) (rows [][]scenario)
 	}
 	for _, path := range []string{"/reports/summary", "/reports/customers/top"} {
 		for _, s := range spans {
-			add("API "+path+", "+s.name, s.limit, func() *fasthttp.Request { return b.api(d, "GET", path+"?"+s.query(now).Encode(), "") })
+			add("API "+path+", "+s.name, s.limit, func() *fasthttp.Request { return b.api(d, "GET", path+"?"+s.query(today).Encode(), "") })
 		}
 	}
 	return rows

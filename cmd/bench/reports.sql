@@ -10,7 +10,7 @@ $$;
 -- When customers come: 43 in a hundred once, 25 a few times, 20 weekly and 12 three times a week, most of whom stop after a year or so.
 -- The business is open from 7 to 20 except on Sundays, and busiest in the middle of the day and on Saturdays. A customer comes 25 times on
 -- average.
-create function bench.visits(customers bigint)
+create function bench.visits(customers bigint, zone text)
 	returns table (customer bigint, visit bigint, number bigint, at timestamptz)
 	language sql stable as $$
 	select n, v, number, date_trunc('milliseconds', at)
@@ -28,10 +28,10 @@ create function bench.visits(customers bigint)
 	) stay
 	cross join lateral generate_series(1, floor(least(most, 1 + date_part('epoch', now() - joined) / 86400 / days))::bigint) v
 	cross join lateral (select n * 1024 + v as number) numbered
-	cross join lateral (select (joined at time zone 'Europe/Stockholm')::date + floor(days * (v - 1 + case when v > 1 then bench.chance(number, 13) else 0 end))::int as day) planned
+	cross join lateral (select (joined at time zone zone)::date + floor(days * (v - 1 + case when v > 1 then bench.chance(number, 13) else 0 end))::int as day) planned
 	cross join lateral (
 		select (day - (date_part('isodow', day) = 7)::int + time '07:00' + interval '13 hours' * (bench.chance(number, 14) + bench.chance(number, 15)) / 2)
-			at time zone 'Europe/Stockholm' as at
+			at time zone zone as at
 	) came
 	where at < now() - interval '1 minute'
 $$;
@@ -66,7 +66,8 @@ $$;
 create function bench.give_levels(tenant bigint) returns void
 	language plpgsql as $$
 declare
-	this_year constant int := date_part('year', now() at time zone 'Europe/Stockholm');
+	zone constant text := (select timezone from loyalty.tenant where id = tenant);
+	this_year constant int := date_part('year', now() at time zone zone);
 begin
 	delete from loyalty.level_programme where tenant_id = tenant;
 	insert into loyalty.level_programme (tenant_id, basis, period, starts_on, counting, begun_at, updated_at)
@@ -84,7 +85,7 @@ begin
 	left join (
 		select customer_id, count(*) filter (where year = this_year) as now_in_year, count(*) filter (where year = this_year - 1) as year_before
 		from (
-			select customer_id, date_part('year', coalesce(occurred_at, created_at) at time zone 'Europe/Stockholm') as year
+			select customer_id, date_part('year', coalesce(occurred_at, created_at) at time zone zone) as year
 			from loyalty.transaction
 			where tenant_id = tenant
 				and status = 'completed'
@@ -117,7 +118,7 @@ $$;
 -- which each customer has at every tenth visit; coupons sent nine times to a fifth of the customers; and the ledger of all that. No
 -- balance goes below zero: a sale earns at least 5, of ten in a row at least seven earn points, and one at most is voided. It returns
 -- the statements that make the indexes.
-create function bench.fill_reports(tenant bigint, points_type bigint, stamps_type bigint, customers bigint) returns text[]
+create function bench.fill_reports(tenant bigint, points_type bigint, stamps_type bigint, customers bigint, zone text) returns text[]
 	language plpgsql
 	set work_mem = '512MB'
 	set enable_nestloop = off -- what was just filled has no statistics
@@ -142,6 +143,7 @@ begin
 	where rolname = current_user
 		and rolsuper;
 	perform bench.add_customers(tenant, customers, interval '2 years', 0.5);
+	update loyalty.tenant t set timezone = zone where t.id = tenant;
 
 	with made as (
 		insert into loyalty.location (tenant_id, name)
@@ -192,12 +194,12 @@ begin
 		outcome = 20 and at < now() - interval '2 days' as refunded,
 		case when bench.chance(number, 22) < 0.12 then 'api' when bench.chance(number, 22) < 0.2 then 'panel' else 'pos' end as source,
 		case when bench.chance(number, 23) < 0.9 then customer % 5 else floor(5 * bench.chance(number, 24))::int end as place
-	from bench.visits(customers) came
+	from bench.visits(customers, zone) came
 	cross join lateral (
 		select 500 + floor(3000 * bench.chance(number, 25) ^ 2)::int as cents,
 			case when (customer + visit) % 4 = 3 then 'stamps' else 'points' end as unit,
 			case when at < now() - interval '1 hour' then (customer + visit) % 50 end as outcome,
-			came.at at time zone 'Europe/Stockholm' as local
+			came.at at time zone zone as local
 	) sale
 	cross join lateral (
 		select case unit when 'points' then cents / 100 else 1 end as base,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -24,6 +25,16 @@ func TestEveryReportIsMeasured(t *testing.T) {
 		isMeasured := slices.ContainsFunc(reported, func(p reportPage) bool { return p.path == r.Path })
 		if strings.HasPrefix(r.Path, links.Reports) && r.Kind != route.File && r.Path != links.AudienceReport && !isMeasured {
 			t.Errorf("reported lacks %s", r.Path)
+		}
+	}
+}
+
+func TestItIsNoonInAZone(t *testing.T) {
+	t.Parallel()
+	for hour := range 24 * 365 {
+		now := time.Date(2026, time.January, 1, 0, 30, 0, 0, time.UTC).Add(time.Duration(hour) * time.Hour)
+		if local := now.In(zoneAtNoon(now)); local.Hour() > 12 {
+			t.Errorf("at %s, the business has %s", now, local)
 		}
 	}
 }
@@ -50,7 +61,7 @@ func TestTheDataSetForReportsIsRight(t *testing.T) {
 	if _, err := pool.Exec(ctx, dataSQL); err != nil {
 		t.Fatal(err)
 	}
-	if err := fillReports(ctx, pool, s.By.Tenant.ID, points.ID, stamps.ID, customers); err != nil {
+	if err := fillReports(ctx, pool, s.By.Tenant.ID, points.ID, stamps.ID, customers, zoneAtNoon(time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	results, err := verify.Run(ctx, d)
