@@ -66,7 +66,7 @@ $$;
 create function bench.give_levels(tenant bigint) returns void
 	language plpgsql as $$
 declare
-	zone constant text := (select timezone from loyalty.tenant where id = tenant);
+	zone constant text := (select timezone from loyalty.tenant t where t.id = tenant);
 	this_year constant int := date_part('year', now() at time zone zone);
 begin
 	delete from loyalty.level_programme where tenant_id = tenant;
