@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,10 +17,17 @@ type Period struct {
 }
 
 // Periods are the choices of the dashboard and the reports. The second one is the default.
-var Periods = []Period{
+var Periods = slices.Concat(rolling, ofCalendar)
+
+// rolling are the periods of as many days each day.
+var rolling = []Period{
 	{"7-days", "Last 7 days", "7 days", lastDays(7)},
 	{"30-days", "Last 30 days", "30 days", lastDays(30)},
 	{"90-days", "Last 90 days", "90 days", lastDays(90)},
+}
+
+// ofCalendar are the periods of the calendar.
+var ofCalendar = []Period{
 	{"this-month", "This month", "This month", func(today time.Time) report.Period {
 		return report.Period{From: firstOfMonth(today), To: today}
 	}},
@@ -30,6 +38,17 @@ var Periods = []Period{
 	{"this-year", "This year", "This year", func(today time.Time) report.Period {
 		return report.Period{From: time.Date(today.Year(), 1, 1, 0, 0, 0, 0, time.UTC), To: today}
 	}},
+}
+
+// periodOf returns the name of the period that a range of days is, or "". Several may have the same days, such as 30 days on 30
+// November: those of the calendar come first, as in what they are compared with (report.Period.Earlier).
+func periodOf(days *report.Period, today time.Time) string {
+	for _, p := range slices.Concat(ofCalendar, rolling) {
+		if of := p.Days(today); days != nil && days.From.Equal(of.From) && days.To.Equal(of.To) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 func lastDays(days int) func(time.Time) report.Period {

@@ -82,11 +82,6 @@ func (v Report) days() string {
 	return format.Days(v.Days.From, v.Days.To)
 }
 
-// isOf reports whether the report is of these days.
-func (v Report) isOf(days report.Period) bool {
-	return v.Days != nil && v.Days.From.Equal(days.From) && v.Days.To.Equal(days.To)
-}
-
 // exports are the addresses of the report as a file.
 func (v Report) exports() *panel.Exports {
 	return &panel.Exports{CSV: onDays(v.Tab.file()+".csv", *v.Days, v.Query), XLSX: onDays(v.Tab.file()+".xlsx", *v.Days, v.Query)}

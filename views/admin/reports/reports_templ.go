@@ -417,7 +417,7 @@ func quickRanges(v Report, class string) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		for _, p := range Periods {
-			templ_7745c5c3_Err = choiceLink(p.short, onDays(v.Tab.Path, p.Days(v.Today()), v.Query), class, v.isOf(p.Days(v.Today()))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = choiceLink(p.short, onDays(v.Tab.Path, p.Days(v.Today()), v.Query), class, p.Name == periodOf(v.Days, v.Today())).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
