@@ -308,6 +308,960 @@ prepare restorableSQL as
     and k.merged_into is null
   for key share of k;
 
+-- insertSendSQL (core/coupon/send_sql.go): An audience has those who are in it when the send is stored, however many:
+-- they are named by the database.
+-- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
+-- $11=actor_name $12=now $13=customers
+prepare insertSendSQL as
+  with s as (
+    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
+      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
+    values ($1, $2, $3, $4, $5, $6, $7, $8,
+      $9, $10, $11, $12, $13, null)
+    on conflict (tenant_id, form_key) do nothing
+    returning *
+  )
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
+  from s;
+
+-- insertLapsedSendSQL (core/coupon/send_sql.go): An audience has those who are in it when the send is stored, however
+-- many: they are named by the database.
+-- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
+-- $11=actor_name $12=now $13=lapsed_id $14=audience
+prepare insertLapsedSendSQL as
+  with s as (
+    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
+      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
+    values ($1, $2, $3, $4, $5, $6, $7, $8,
+      $9, $10, $11, $12, array(
+        select c.id
+        from loyalty.customer c
+        where c.tenant_id = $1
+        and c.merged_into is null
+        and (
+          select t.id
+          from loyalty.transaction t
+          where t.tenant_id = $1
+          and t.customer_id = c.id
+          and t.status = 'completed'
+          order by t.id desc
+          limit 1
+        ) < $13), $14)
+    on conflict (tenant_id, form_key) do nothing
+    returning *
+  )
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
+  from s;
+
+-- insertGroupSendSQL (core/coupon/send_sql.go): An audience has those who are in it when the send is stored, however
+-- many: they are named by the database.
+-- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
+-- $11=actor_name $12=now $13=group $14=audience
+prepare insertGroupSendSQL as
+  with s as (
+    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
+      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
+    values ($1, $2, $3, $4, $5, $6, $7, $8,
+      $9, $10, $11, $12, array(
+        select c.id
+        from loyalty.customer c
+        where c.tenant_id = $1
+        and c.merged_into is null
+        and c.id in (
+          select y.customer_id
+          from loyalty.year_counted k
+          join loyalty.customer_year y on y.tenant_id = $1
+          where k.tenant_id = $1
+          and case
+          when y.last_day > k.as_of - 60 then case
+          when y.visits >= 6 and y.spend >= k.high then 'best'
+          when y.visits >= 6 then 'regulars'
+          when y.visits >= 2 then 'promising'
+          else 'new'
+          end
+          when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+          else 'quiet'
+          end = $13::text
+        )), $14)
+    on conflict (tenant_id, form_key) do nothing
+    returning *
+  )
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
+  from s;
+
+-- findSendSQL (core/coupon/send_sql.go), for switchMails: switchMails changes the status of a send that has status from;
+-- others stay as they are.
+-- $1=tenant_id $2=send
+prepare findSendSQL as
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
+  from loyalty.coupon_send s
+  where s.tenant_id = $1
+    and s.id = $2;
+
+-- findSendByFormSQL (core/coupon/send_sql.go), for Send: Send stores a send and queues its job, which evaluates the
+-- segment once, at the send's time.
+-- $1=tenant_id $2=form_key
+prepare findSendByFormSQL as
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
+  from loyalty.coupon_send s
+  where s.tenant_id = $1
+    and s.form_key = $2;
+
+-- cancelSendSQL (core/coupon/send_sql.go), for CancelSend: CancelSend cancels a send that has not started: ErrSendBegun.
+-- $1=now $2=tenant_id $3=send
+prepare cancelSendSQL as
+  update loyalty.coupon_send s
+  set status = 'cancelled',
+    held_at = null,
+    ended_at = $1
+  where s.tenant_id = $2
+    and s.id = $3
+    and s.status = 'waiting'
+    and s.begun_at is null
+  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
+
+-- beginSendSQL (core/coupon/send_sql.go)
+-- $1=now $2=tenant_id $3=send
+prepare beginSendSQL as
+  update loyalty.coupon_send
+  set begun_at = coalesce(begun_at, $1)
+  where tenant_id = $2
+    and id = $3
+    and status = 'waiting'
+    and held_at is null;
+
+-- holdSendSQL (core/coupon/send_sql.go): One that had begun can be cancelled again: its job has ended without vouchers.
+-- $1=now $2=tenant_id $3=send
+prepare holdSendSQL as
+  update loyalty.coupon_send s
+  set held_at = $1,
+    begun_at = case when s.status = 'mailing' then s.begun_at end
+  where s.tenant_id = $2
+    and s.id = $3
+    and s.status in ('waiting', 'mailing')
+    and s.held_at is null
+  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
+
+-- continueSendSQL (core/coupon/send_sql.go): The segment and the vouchers' expiry are those of the time at which it goes
+-- on.
+-- $1=now $2=tenant_id $3=send
+prepare continueSendSQL as
+  update loyalty.coupon_send s
+  set held_at = null,
+    send_at = case when s.status = 'waiting' then greatest(s.send_at, $1) else s.send_at end
+  where s.tenant_id = $2
+    and s.id = $3
+    and s.status in ('waiting', 'mailing')
+    and s.held_at is not null
+  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
+
+-- failSendSQL (core/coupon/send_sql.go), for failSend: failSend ends a send whose coupon can't be sent, and mails the
+-- person who confirmed it.
+-- $1=failure $2=now $3=tenant_id $4=send
+prepare failSendSQL as
+  update loyalty.coupon_send s
+  set status = 'failed',
+    failure = $1,
+    ended_at = $2
+  where s.tenant_id = $3
+    and s.id = $4
+  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $3 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name;
+
+-- findDetailSQL (core/coupon/send_sql.go), for FindSend: FindSend returns a send, or core.ErrNotFound.
+-- $1=tenant_id $2=send
+prepare findDetailSQL as
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name
+  from loyalty.coupon_send s
+  where s.tenant_id = $1
+    and s.id = $2;
+
+-- sendList (core/coupon/send_sql.go), for ListSends: ListSends returns a page of a coupon's sends, newest first, or
+-- core.ErrNotFound.
+-- $1=tenant_id $2=coupon $3=limit
+prepare sendList as
+  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name
+  from loyalty.coupon_send s
+  where s.tenant_id = $1
+    and s.coupon_id = $2
+  order by s.id desc
+  limit $3;
+
+-- unknownCustomersSQL (core/coupon/send_sql.go), for members: members returns the customers of a manual segment, each
+-- once; nil for other segments.
+-- $1=ids $2=tenant_id
+prepare unknownCustomersSQL as
+  select given.id
+  from unnest($1::uuid[]) given (id)
+  left join loyalty.customer c on c.tenant_id = $2 and c.id = given.id and c.merged_into is null
+  where c.id is null
+  order by given.id;
+
+-- lockSendsSQL (core/coupon/send_sql.go): An advisory lock, and not one of the coupon's row, which tills need to redeem.
+-- $1=tenant_id $2=send
+prepare lockSendsSQL as
+  select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8))
+  from loyalty.coupon_send
+  where tenant_id = $1
+    and id = $2;
+
+-- evaluationSQL (core/coupon/send_sql.go): A separate statement after the lock: it sees what the previous holder
+-- committed.
+-- $1=tenant_id $2=send
+prepare evaluationSQL as
+  select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
+    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name, s.segment, s.customer_ids, s.status, s.send_at, s.held_at
+  from loyalty.coupon_send s
+  join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
+  where s.tenant_id = $1
+    and s.id = $2;
+
+-- previewAllSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=at $3=coupon $4=max_per_customer
+prepare previewAllSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.status = 'active' and c.created_at <= $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- previewLongStandingSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that
+-- decides which members get one.
+-- $1=tenant_id $2=before $3=coupon $4=max_per_customer
+prepare previewLongStandingSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.created_at < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- previewRecentPurchaseSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that
+-- decides which members get one.
+-- $1=tenant_id $2=since_id $3=since $4=at $5=coupon $6=max_per_customer
+prepare previewRecentPurchaseSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select t.customer_id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.id >= $2
+          and t.created_at between $3 and $4
+          and t.status = 'completed'
+      )
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $5
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $6 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- previewManualSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=customers $3=coupon $4=max_per_customer
+prepare previewManualSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id = any (array(
+        select coalesce(g.merged_into, g.id)
+        from loyalty.customer g
+        where g.tenant_id = $1
+          and g.id = any ($2::uuid[])
+      ))
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- previewLapsedSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=lapsed_id $3=coupon $4=max_per_customer
+prepare previewLapsedSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and (
+        select t.id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.customer_id = c.id
+          and t.status = 'completed'
+        order by t.id desc
+        limit 1
+      ) < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- previewGroupSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=group $3=coupon $4=max_per_customer
+prepare previewGroupSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select y.customer_id
+        from loyalty.year_counted k
+        join loyalty.customer_year y on y.tenant_id = $1
+        where k.tenant_id = $1
+          and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+      end = $2::text
+      )
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- levelOfAllSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=at $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfAllSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.status = 'active' and c.created_at <= $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfLongStandingSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that
+-- decides which members get one.
+-- $1=tenant_id $2=before $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfLongStandingSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.created_at < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfRecentPurchaseSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that
+-- decides which members get one.
+-- $1=tenant_id $2=since_id $3=since $4=at $5=coupon $6=max_per_customer $7=today $8=level
+prepare levelOfRecentPurchaseSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select t.customer_id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.id >= $2
+          and t.created_at between $3 and $4
+          and t.status = 'completed'
+      )
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $5
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $6 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $7, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $8
+    );
+
+-- levelOfManualSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=customers $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfManualSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id = any (array(
+        select coalesce(g.merged_into, g.id)
+        from loyalty.customer g
+        where g.tenant_id = $1
+          and g.id = any ($2::uuid[])
+      ))
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfLapsedSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=lapsed_id $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfLapsedSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and (
+        select t.id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.customer_id = c.id
+          and t.status = 'completed'
+        order by t.id desc
+        limit 1
+      ) < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- levelOfGroupSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=group $3=coupon $4=max_per_customer $5=today $6=level
+prepare levelOfGroupSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select y.customer_id
+        from loyalty.year_counted k
+        join loyalty.customer_year y on y.tenant_id = $1
+        where k.tenant_id = $1
+          and case
+      when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+      end
+      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+      else 'quiet'
+      end = $2::text
+      )
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  )
+  select case when exists (
+      select
+      from loyalty.level_programme
+      where tenant_id = $1
+        and active
+    ) then count(*) end as customers
+  from judged j
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
+  where j.active
+    and not j.limit_reached
+    and coalesce(a.level_until >= $5, true)
+    and a.level_id in (
+      select higher.id
+      from loyalty.level least
+      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
+      where least.tenant_id = $1
+        and least.id = $6
+    );
+
+-- sendToAllSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=tenant_id $2=at $3=coupon $4=max_per_customer $5=now $6=send $7=expires_at
+prepare sendToAllSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.status = 'active' and c.created_at <= $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  ), recipient as materialized (
+    select loyalty.new_ulid($5) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
+    from judged
+    where active and not limit_reached
+  ), created as (
+    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
+    select c.tenant_id, voucher_id, c.id, $6, customer_id, $7, $5
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
+    returning 1
+  ), queued as (
+    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
+    select c.tenant_id, voucher_id, $6, $5
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
+    where mailed
+    returning 1
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- sendToLongStandingSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that
+-- decides which members get one.
+-- $1=tenant_id $2=before $3=coupon $4=max_per_customer $5=now $6=send $7=expires_at
+prepare sendToLongStandingSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.created_at < $2
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  ), recipient as materialized (
+    select loyalty.new_ulid($5) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
+    from judged
+    where active and not limit_reached
+  ), created as (
+    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
+    select c.tenant_id, voucher_id, c.id, $6, customer_id, $7, $5
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
+    returning 1
+  ), queued as (
+    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
+    select c.tenant_id, voucher_id, $6, $5
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
+    where mailed
+    returning 1
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- sendToRecentPurchaseSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that
+-- decides which members get one.
+-- $1=tenant_id $2=since_id $3=since $4=at $5=coupon $6=max_per_customer $7=now $8=send $9=expires_at
+prepare sendToRecentPurchaseSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id in (
+        select t.customer_id
+        from loyalty.transaction t
+        where t.tenant_id = $1
+          and t.id >= $2
+          and t.created_at between $3 and $4
+          and t.status = 'completed'
+      )
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $5
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $6 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  ), recipient as materialized (
+    select loyalty.new_ulid($7) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
+    from judged
+    where active and not limit_reached
+  ), created as (
+    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
+    select c.tenant_id, voucher_id, c.id, $8, customer_id, $9, $7
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $5
+    returning 1
+  ), queued as (
+    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
+    select c.tenant_id, voucher_id, $8, $7
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $5
+    where mailed
+    returning 1
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- sendToManualSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides
+-- which members get one.
+-- $1=tenant_id $2=customers $3=coupon $4=max_per_customer $5=now $6=send $7=expires_at
+prepare sendToManualSQL as
+  with member as (
+    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
+    from loyalty.customer c
+    where c.tenant_id = $1
+      and c.merged_into is null
+      and c.id = any (array(
+        select coalesce(g.merged_into, g.id)
+        from loyalty.customer g
+        where g.tenant_id = $1
+          and g.id = any ($2::uuid[])
+      ))
+  ), holding as (
+    select customer_id, count(*) as vouchers
+    from loyalty.voucher
+    where tenant_id = $1
+      and coupon_id = $3
+    group by customer_id
+  ), judged as (
+    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
+    from member m
+    left join holding h on h.customer_id = m.id
+  ), recipient as materialized (
+    select loyalty.new_ulid($5) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
+    from judged
+    where active and not limit_reached
+  ), created as (
+    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
+    select c.tenant_id, voucher_id, c.id, $6, customer_id, $7, $5
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
+    returning 1
+  ), queued as (
+    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
+    select c.tenant_id, voucher_id, $6, $5
+    from recipient
+    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
+    where mailed
+    returning 1
+  )
+  select count(*) as matched,
+    count(*) filter (where active and not limit_reached) as sent,
+    count(*) filter (where not active) as skipped_inactive,
+    count(*) filter (where active and limit_reached) as skipped_limit,
+    count(*) filter (where active and not limit_reached and not has_email) as no_email,
+    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
+  from judged;
+
+-- audiencesSQL (core/coupon/send_sql.go): Counting a segment and creating its vouchers share the text that decides which
+-- members get one.
+-- $1=at $2=before $3=tenant_id $4=since_id $5=since
+prepare audiencesSQL as
+  select count(*) filter (where c.status = 'active' and c.created_at <= $1) as "all",
+    count(*) filter (where c.created_at < $2) as long_standing,
+    count(*) filter (where recent.customer_id is not null) as recent_purchase
+  from loyalty.customer c
+  left join (
+    select distinct t.customer_id
+    from loyalty.transaction t
+    where t.tenant_id = $3
+      and t.id >= $4
+      and t.created_at between $5 and $1
+      and t.status = 'completed'
+  ) recent on recent.customer_id = c.id
+  where c.tenant_id = $3
+    and c.merged_into is null;
+
+-- evaluatedSQL (core/coupon/send_sql.go), for Evaluate: Evaluate evaluates a send's segment once and creates its
+-- vouchers and their e-mails, in one transaction.
+-- $1=mails $2=matched $3=sent $4=inactive $5=limit $6=no_email $7=unsubscribed $8=expires_at $9=now $10=tenant_id
+-- $11=send
+prepare evaluatedSQL as
+  update loyalty.coupon_send s
+  set status = case when $1::bigint > 0 then 'mailing' else 'done' end,
+    matched = $2,
+    sent = $3,
+    skipped_inactive = $4,
+    skipped_limit = $5,
+    no_email = $6,
+    unsubscribed = $7,
+    mails = $1,
+    expires_at = $8,
+    begun_at = coalesce(begun_at, $9),
+    evaluated_at = $9,
+    ended_at = case when $1::bigint > 0 then null else $9::timestamptz end
+  where s.tenant_id = $10
+    and s.id = $11
+    and s.status = 'waiting'
+  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $10 and c.id = s.coupon_id) as coupon_name,
+    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
+
 -- insertSQL (core/coupon/sql.go), for Add: Add creates a coupon.
 -- $1=tenant_id $2=id $3=name $4=description $5=benefit_type $6=benefit_value $7=benefit_reward $8=max_per_customer
 -- $9=max_redemptions $10=starts_at $11=expires_at $12=voucher_valid_days $13=min_level $14=now
@@ -517,958 +1471,6 @@ prepare countedList as
   ) s
   order by created_at desc, id desc
   limit $3;
-
--- insertSendSQL (core/coupon/sql.go): An audience has those who are in it when the send is stored, however many: they
--- are named by the database.
--- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
--- $11=actor_name $12=now $13=customers
-prepare insertSendSQL as
-  with s as (
-    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
-      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
-    values ($1, $2, $3, $4, $5, $6, $7, $8,
-      $9, $10, $11, $12, $13, null)
-    on conflict (tenant_id, form_key) do nothing
-    returning *
-  )
-  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
-  from s;
-
--- insertLapsedSendSQL (core/coupon/sql.go): An audience has those who are in it when the send is stored, however many:
--- they are named by the database.
--- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
--- $11=actor_name $12=now $13=lapsed_id $14=audience
-prepare insertLapsedSendSQL as
-  with s as (
-    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
-      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
-    values ($1, $2, $3, $4, $5, $6, $7, $8,
-      $9, $10, $11, $12, array(
-        select c.id
-        from loyalty.customer c
-        where c.tenant_id = $1
-        and c.merged_into is null
-        and (
-          select t.id
-          from loyalty.transaction t
-          where t.tenant_id = $1
-          and t.customer_id = c.id
-          and t.status = 'completed'
-          order by t.id desc
-          limit 1
-        ) < $13), $14)
-    on conflict (tenant_id, form_key) do nothing
-    returning *
-  )
-  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
-  from s;
-
--- insertGroupSendSQL (core/coupon/sql.go): An audience has those who are in it when the send is stored, however many:
--- they are named by the database.
--- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
--- $11=actor_name $12=now $13=group $14=audience
-prepare insertGroupSendSQL as
-  with s as (
-    insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
-      actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
-    values ($1, $2, $3, $4, $5, $6, $7, $8,
-      $9, $10, $11, $12, array(
-        select c.id
-        from loyalty.customer c
-        where c.tenant_id = $1
-        and c.merged_into is null
-        and c.id in (
-          select y.customer_id
-          from loyalty.year_counted k
-          join loyalty.customer_year y on y.tenant_id = $1
-          where k.tenant_id = $1
-          and case
-          when y.last_day > k.as_of - 60 then case
-          when y.visits >= 6 and y.spend >= k.high then 'best'
-          when y.visits >= 6 then 'regulars'
-          when y.visits >= 2 then 'promising'
-          else 'new'
-          end
-          when y.visits >= 6 or y.spend >= k.high then 'at_risk'
-          else 'quiet'
-          end = $13::text
-        )), $14)
-    on conflict (tenant_id, form_key) do nothing
-    returning *
-  )
-  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
-  from s;
-
--- findSendSQL (core/coupon/sql.go), for switchMails: switchMails changes the status of a send that has status from;
--- others stay as they are.
--- $1=tenant_id $2=send
-prepare findSendSQL as
-  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
-  from loyalty.coupon_send s
-  where s.tenant_id = $1
-    and s.id = $2;
-
--- findSendByFormSQL (core/coupon/sql.go), for Send: Send stores a send and queues its job, which evaluates the segment
--- once, at the send's time.
--- $1=tenant_id $2=form_key
-prepare findSendByFormSQL as
-  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure
-  from loyalty.coupon_send s
-  where s.tenant_id = $1
-    and s.form_key = $2;
-
--- cancelSendSQL (core/coupon/sql.go), for CancelSend: CancelSend cancels a send that has not started: ErrSendBegun.
--- $1=now $2=tenant_id $3=send
-prepare cancelSendSQL as
-  update loyalty.coupon_send s
-  set status = 'cancelled',
-    held_at = null,
-    ended_at = $1
-  where s.tenant_id = $2
-    and s.id = $3
-    and s.status = 'waiting'
-    and s.begun_at is null
-  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
-
--- beginSendSQL (core/coupon/sql.go)
--- $1=now $2=tenant_id $3=send
-prepare beginSendSQL as
-  update loyalty.coupon_send
-  set begun_at = coalesce(begun_at, $1)
-  where tenant_id = $2
-    and id = $3
-    and status = 'waiting'
-    and held_at is null;
-
--- holdSendSQL (core/coupon/sql.go): One that had begun can be cancelled again: its job has ended without vouchers.
--- $1=now $2=tenant_id $3=send
-prepare holdSendSQL as
-  update loyalty.coupon_send s
-  set held_at = $1,
-    begun_at = case when s.status = 'mailing' then s.begun_at end
-  where s.tenant_id = $2
-    and s.id = $3
-    and s.status in ('waiting', 'mailing')
-    and s.held_at is null
-  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
-
--- continueSendSQL (core/coupon/sql.go): The segment and the vouchers' expiry are those of the time at which it goes on.
--- $1=now $2=tenant_id $3=send
-prepare continueSendSQL as
-  update loyalty.coupon_send s
-  set held_at = null,
-    send_at = case when s.status = 'waiting' then greatest(s.send_at, $1) else s.send_at end
-  where s.tenant_id = $2
-    and s.id = $3
-    and s.status in ('waiting', 'mailing')
-    and s.held_at is not null
-  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $2 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
-
--- failSendSQL (core/coupon/sql.go), for failSend: failSend ends a send whose coupon can't be sent, and mails the person
--- who confirmed it.
--- $1=failure $2=now $3=tenant_id $4=send
-prepare failSendSQL as
-  update loyalty.coupon_send s
-  set status = 'failed',
-    failure = $1,
-    ended_at = $2
-  where s.tenant_id = $3
-    and s.id = $4
-  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $3 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name;
-
--- findDetailSQL (core/coupon/sql.go), for FindSend: FindSend returns a send, or core.ErrNotFound.
--- $1=tenant_id $2=send
-prepare findDetailSQL as
-  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name
-  from loyalty.coupon_send s
-  where s.tenant_id = $1
-    and s.id = $2;
-
--- sendList (core/coupon/sql.go), for ListSends: ListSends returns a page of a coupon's sends, newest first, or
--- core.ErrNotFound.
--- $1=tenant_id $2=coupon $3=limit
-prepare sendList as
-  select s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $1 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name
-  from loyalty.coupon_send s
-  where s.tenant_id = $1
-    and s.coupon_id = $2
-  order by s.id desc
-  limit $3;
-
--- unknownCustomersSQL (core/coupon/sql.go), for members: members returns the customers of a manual segment, each once;
--- nil for other segments.
--- $1=ids $2=tenant_id
-prepare unknownCustomersSQL as
-  select given.id
-  from unnest($1::uuid[]) given (id)
-  left join loyalty.customer c on c.tenant_id = $2 and c.id = given.id and c.merged_into is null
-  where c.id is null
-  order by given.id;
-
--- lockSendsSQL (core/coupon/sql.go): An advisory lock, and not one of the coupon's row, which tills need to redeem.
--- $1=tenant_id $2=send
-prepare lockSendsSQL as
-  select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8))
-  from loyalty.coupon_send
-  where tenant_id = $1
-    and id = $2;
-
--- evaluationSQL (core/coupon/sql.go): A separate statement after the lock: it sees what the previous holder committed.
--- $1=tenant_id $2=send
-prepare evaluationSQL as
-  select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-    c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
-    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name, s.segment, s.customer_ids, s.status, s.send_at, s.held_at
-  from loyalty.coupon_send s
-  join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
-  where s.tenant_id = $1
-    and s.id = $2;
-
--- previewAllSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=at $3=coupon $4=max_per_customer
-prepare previewAllSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.status = 'active' and c.created_at <= $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- previewLongStandingSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides
--- which members get one.
--- $1=tenant_id $2=before $3=coupon $4=max_per_customer
-prepare previewLongStandingSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.created_at < $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- previewRecentPurchaseSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that
--- decides which members get one.
--- $1=tenant_id $2=since_id $3=since $4=at $5=coupon $6=max_per_customer
-prepare previewRecentPurchaseSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id in (
-        select t.customer_id
-        from loyalty.transaction t
-        where t.tenant_id = $1
-          and t.id >= $2
-          and t.created_at between $3 and $4
-          and t.status = 'completed'
-      )
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $5
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $6 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- previewManualSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=customers $3=coupon $4=max_per_customer
-prepare previewManualSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id = any (array(
-        select coalesce(g.merged_into, g.id)
-        from loyalty.customer g
-        where g.tenant_id = $1
-          and g.id = any ($2::uuid[])
-      ))
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- previewLapsedSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=lapsed_id $3=coupon $4=max_per_customer
-prepare previewLapsedSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and (
-        select t.id
-        from loyalty.transaction t
-        where t.tenant_id = $1
-          and t.customer_id = c.id
-          and t.status = 'completed'
-        order by t.id desc
-        limit 1
-      ) < $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- previewGroupSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=group $3=coupon $4=max_per_customer
-prepare previewGroupSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id in (
-        select y.customer_id
-        from loyalty.year_counted k
-        join loyalty.customer_year y on y.tenant_id = $1
-        where k.tenant_id = $1
-          and case
-      when y.last_day > k.as_of - 60 then case
-        when y.visits >= 6 and y.spend >= k.high then 'best'
-        when y.visits >= 6 then 'regulars'
-        when y.visits >= 2 then 'promising'
-        else 'new'
-      end
-      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
-      else 'quiet'
-      end = $2::text
-      )
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- levelOfAllSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=at $3=coupon $4=max_per_customer $5=today $6=level
-prepare levelOfAllSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.status = 'active' and c.created_at <= $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select case when exists (
-      select
-      from loyalty.level_programme
-      where tenant_id = $1
-        and active
-    ) then count(*) end as customers
-  from judged j
-  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
-  where j.active
-    and not j.limit_reached
-    and coalesce(a.level_until >= $5, true)
-    and a.level_id in (
-      select higher.id
-      from loyalty.level least
-      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
-      where least.tenant_id = $1
-        and least.id = $6
-    );
-
--- levelOfLongStandingSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides
--- which members get one.
--- $1=tenant_id $2=before $3=coupon $4=max_per_customer $5=today $6=level
-prepare levelOfLongStandingSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.created_at < $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select case when exists (
-      select
-      from loyalty.level_programme
-      where tenant_id = $1
-        and active
-    ) then count(*) end as customers
-  from judged j
-  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
-  where j.active
-    and not j.limit_reached
-    and coalesce(a.level_until >= $5, true)
-    and a.level_id in (
-      select higher.id
-      from loyalty.level least
-      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
-      where least.tenant_id = $1
-        and least.id = $6
-    );
-
--- levelOfRecentPurchaseSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that
--- decides which members get one.
--- $1=tenant_id $2=since_id $3=since $4=at $5=coupon $6=max_per_customer $7=today $8=level
-prepare levelOfRecentPurchaseSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id in (
-        select t.customer_id
-        from loyalty.transaction t
-        where t.tenant_id = $1
-          and t.id >= $2
-          and t.created_at between $3 and $4
-          and t.status = 'completed'
-      )
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $5
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $6 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select case when exists (
-      select
-      from loyalty.level_programme
-      where tenant_id = $1
-        and active
-    ) then count(*) end as customers
-  from judged j
-  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
-  where j.active
-    and not j.limit_reached
-    and coalesce(a.level_until >= $7, true)
-    and a.level_id in (
-      select higher.id
-      from loyalty.level least
-      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
-      where least.tenant_id = $1
-        and least.id = $8
-    );
-
--- levelOfManualSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=customers $3=coupon $4=max_per_customer $5=today $6=level
-prepare levelOfManualSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id = any (array(
-        select coalesce(g.merged_into, g.id)
-        from loyalty.customer g
-        where g.tenant_id = $1
-          and g.id = any ($2::uuid[])
-      ))
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select case when exists (
-      select
-      from loyalty.level_programme
-      where tenant_id = $1
-        and active
-    ) then count(*) end as customers
-  from judged j
-  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
-  where j.active
-    and not j.limit_reached
-    and coalesce(a.level_until >= $5, true)
-    and a.level_id in (
-      select higher.id
-      from loyalty.level least
-      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
-      where least.tenant_id = $1
-        and least.id = $6
-    );
-
--- levelOfLapsedSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=lapsed_id $3=coupon $4=max_per_customer $5=today $6=level
-prepare levelOfLapsedSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and (
-        select t.id
-        from loyalty.transaction t
-        where t.tenant_id = $1
-          and t.customer_id = c.id
-          and t.status = 'completed'
-        order by t.id desc
-        limit 1
-      ) < $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select case when exists (
-      select
-      from loyalty.level_programme
-      where tenant_id = $1
-        and active
-    ) then count(*) end as customers
-  from judged j
-  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
-  where j.active
-    and not j.limit_reached
-    and coalesce(a.level_until >= $5, true)
-    and a.level_id in (
-      select higher.id
-      from loyalty.level least
-      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
-      where least.tenant_id = $1
-        and least.id = $6
-    );
-
--- levelOfGroupSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=group $3=coupon $4=max_per_customer $5=today $6=level
-prepare levelOfGroupSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id in (
-        select y.customer_id
-        from loyalty.year_counted k
-        join loyalty.customer_year y on y.tenant_id = $1
-        where k.tenant_id = $1
-          and case
-      when y.last_day > k.as_of - 60 then case
-        when y.visits >= 6 and y.spend >= k.high then 'best'
-        when y.visits >= 6 then 'regulars'
-        when y.visits >= 2 then 'promising'
-        else 'new'
-      end
-      when y.visits >= 6 or y.spend >= k.high then 'at_risk'
-      else 'quiet'
-      end = $2::text
-      )
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  )
-  select case when exists (
-      select
-      from loyalty.level_programme
-      where tenant_id = $1
-        and active
-    ) then count(*) end as customers
-  from judged j
-  join loyalty.account a on a.tenant_id = $1 and a.customer_id = j.id
-  where j.active
-    and not j.limit_reached
-    and coalesce(a.level_until >= $5, true)
-    and a.level_id in (
-      select higher.id
-      from loyalty.level least
-      join loyalty.level higher on higher.tenant_id = $1 and higher.rank >= least.rank
-      where least.tenant_id = $1
-        and least.id = $6
-    );
-
--- sendToAllSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=at $3=coupon $4=max_per_customer $5=now $6=send $7=expires_at
-prepare sendToAllSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.status = 'active' and c.created_at <= $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  ), recipient as materialized (
-    select loyalty.new_ulid($5) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
-    from judged
-    where active and not limit_reached
-  ), created as (
-    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
-    select c.tenant_id, voucher_id, c.id, $6, customer_id, $7, $5
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
-    returning 1
-  ), queued as (
-    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
-    select c.tenant_id, voucher_id, $6, $5
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
-    where mailed
-    returning 1
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- sendToLongStandingSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides
--- which members get one.
--- $1=tenant_id $2=before $3=coupon $4=max_per_customer $5=now $6=send $7=expires_at
-prepare sendToLongStandingSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.created_at < $2
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  ), recipient as materialized (
-    select loyalty.new_ulid($5) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
-    from judged
-    where active and not limit_reached
-  ), created as (
-    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
-    select c.tenant_id, voucher_id, c.id, $6, customer_id, $7, $5
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
-    returning 1
-  ), queued as (
-    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
-    select c.tenant_id, voucher_id, $6, $5
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
-    where mailed
-    returning 1
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- sendToRecentPurchaseSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides
--- which members get one.
--- $1=tenant_id $2=since_id $3=since $4=at $5=coupon $6=max_per_customer $7=now $8=send $9=expires_at
-prepare sendToRecentPurchaseSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id in (
-        select t.customer_id
-        from loyalty.transaction t
-        where t.tenant_id = $1
-          and t.id >= $2
-          and t.created_at between $3 and $4
-          and t.status = 'completed'
-      )
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $5
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $6 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  ), recipient as materialized (
-    select loyalty.new_ulid($7) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
-    from judged
-    where active and not limit_reached
-  ), created as (
-    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
-    select c.tenant_id, voucher_id, c.id, $8, customer_id, $9, $7
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $5
-    returning 1
-  ), queued as (
-    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
-    select c.tenant_id, voucher_id, $8, $7
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $5
-    where mailed
-    returning 1
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- sendToManualSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=tenant_id $2=customers $3=coupon $4=max_per_customer $5=now $6=send $7=expires_at
-prepare sendToManualSQL as
-  with member as (
-    select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
-    from loyalty.customer c
-    where c.tenant_id = $1
-      and c.merged_into is null
-      and c.id = any (array(
-        select coalesce(g.merged_into, g.id)
-        from loyalty.customer g
-        where g.tenant_id = $1
-          and g.id = any ($2::uuid[])
-      ))
-  ), holding as (
-    select customer_id, count(*) as vouchers
-    from loyalty.voucher
-    where tenant_id = $1
-      and coupon_id = $3
-    group by customer_id
-  ), judged as (
-    select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= $4 as limit_reached
-    from member m
-    left join holding h on h.customer_id = m.id
-  ), recipient as materialized (
-    select loyalty.new_ulid($5) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
-    from judged
-    where active and not limit_reached
-  ), created as (
-    insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
-    select c.tenant_id, voucher_id, c.id, $6, customer_id, $7, $5
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
-    returning 1
-  ), queued as (
-    insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
-    select c.tenant_id, voucher_id, $6, $5
-    from recipient
-    join loyalty.coupon c on c.tenant_id = $1 and c.id = $3
-    where mailed
-    returning 1
-  )
-  select count(*) as matched,
-    count(*) filter (where active and not limit_reached) as sent,
-    count(*) filter (where not active) as skipped_inactive,
-    count(*) filter (where active and limit_reached) as skipped_limit,
-    count(*) filter (where active and not limit_reached and not has_email) as no_email,
-    count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
-  from judged;
-
--- audiencesSQL (core/coupon/sql.go): Counting a segment and creating its vouchers share the text that decides which
--- members get one.
--- $1=at $2=before $3=tenant_id $4=since_id $5=since
-prepare audiencesSQL as
-  select count(*) filter (where c.status = 'active' and c.created_at <= $1) as "all",
-    count(*) filter (where c.created_at < $2) as long_standing,
-    count(*) filter (where recent.customer_id is not null) as recent_purchase
-  from loyalty.customer c
-  left join (
-    select distinct t.customer_id
-    from loyalty.transaction t
-    where t.tenant_id = $3
-      and t.id >= $4
-      and t.created_at between $5 and $1
-      and t.status = 'completed'
-  ) recent on recent.customer_id = c.id
-  where c.tenant_id = $3
-    and c.merged_into is null;
-
--- evaluatedSQL (core/coupon/sql.go), for Evaluate: Evaluate evaluates a send's segment once and creates its vouchers and
--- their e-mails, in one transaction.
--- $1=mails $2=matched $3=sent $4=inactive $5=limit $6=no_email $7=unsubscribed $8=expires_at $9=now $10=tenant_id
--- $11=send
-prepare evaluatedSQL as
-  update loyalty.coupon_send s
-  set status = case when $1::bigint > 0 then 'mailing' else 'done' end,
-    matched = $2,
-    sent = $3,
-    skipped_inactive = $4,
-    skipped_limit = $5,
-    no_email = $6,
-    unsubscribed = $7,
-    mails = $1,
-    expires_at = $8,
-    begun_at = coalesce(begun_at, $9),
-    evaluated_at = $9,
-    ended_at = case when $1::bigint > 0 then null else $9::timestamptz end
-  where s.tenant_id = $10
-    and s.id = $11
-    and s.status = 'waiting'
-  returning s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = $10 and c.id = s.coupon_id) as coupon_name,
-    s.segment, s.audience, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-    s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure;
 
 -- redeemableSQL (core/coupon/sql.go): The customer is locked as a redemption's foreign key locks them: a merge at the
 -- same time waits, or the voucher is found with the customer who is kept, at a second look.
