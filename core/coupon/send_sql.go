@@ -23,7 +23,7 @@ const (
 	with s as (
 		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
 			actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
-		values (@tenant_id, @id, @coupon, @segment, @form_key, @send_at, @subject, @message,
+		select @tenant_id, @id, k.id, @segment, @form_key, @send_at, @subject, @message,
 			@actor_kind, @actor_id, @actor_name, @now, `
 
 	ofAudienceNow = `array(
@@ -33,7 +33,10 @@ const (
 				and c.merged_into is null
 				and `
 
-	ofForm = `)
+	ofForm = `
+		from loyalty.coupon k
+		where k.tenant_id = @tenant_id
+			and k.id = @coupon
 		on conflict (tenant_id, form_key) do nothing
 		returning *
 	)

@@ -8,11 +8,15 @@ const columns = `c.id, c.name, c.description, c.benefit_type, c.benefit_value, c
 		c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = @tenant_id and l.id = c.min_level_id) as level_name`
 
 const insertSQL = `
-	insert into loyalty.coupon as c (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
-		max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, min_level_id, created_at)
-	values (@tenant_id, @id, @name, @description, @benefit_type, @benefit_value, @benefit_reward,
-		@max_per_customer, @max_redemptions, @starts_at, @expires_at, @voucher_valid_days, @min_level, @now)
-	returning ` + columns
+	with c as (
+		insert into loyalty.coupon (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
+			max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, min_level_id, created_at)
+		values (@tenant_id, @id, @name, @description, @benefit_type, @benefit_value, @benefit_reward,
+			@max_per_customer, @max_redemptions, @starts_at, @expires_at, @voucher_valid_days, @min_level, @now)
+		returning *
+	)
+	select ` + columns + `
+	from c`
 
 const rewardSQL = `
 	select true

@@ -16,7 +16,7 @@ const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
 		` + ledger.StandingColumns
 
 // BirthdayColumn selects a Birthday from a customer.
-const BirthdayColumn = `nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday`
+const BirthdayColumn = `coalesce(birth_year::text || '-', '') || lpad(birth_month::text, 2, '0') || '-' || lpad(birth_day::text, 2, '0') as birthday`
 
 const (
 	selectCustomer = `

@@ -181,7 +181,8 @@ const (
 	storeResponsesSQL = `
 	insert into loyalty.idempotency (tenant_id, caller, key, fingerprint, status, body, created_at)
 	select @tenant, @caller, key, fingerprint, status, body, @now
-	from unnest(@keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[]) given (key, fingerprint, status, body)`
+	from unnest(@keys::text[], @fingerprints::bytea[], @statuses::int[], @bodies::bytea[]) given (key, fingerprint, status, body)
+	returning 1`
 )
 
 // ReadKeyed returns the requests with these keys, and the readings to run before their first use.

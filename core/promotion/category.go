@@ -169,7 +169,8 @@ const (
 	select n.id, c.code, @id
 	from unnest(@codes::text[]) c (code)
 	join loyalty.tenant n on n.id = @tenant_id
-	where not exists (select from loyalty.category_code where tenant_id = @tenant_id and code = c.code)`
+	where not exists (select from loyalty.category_code where tenant_id = @tenant_id and code = c.code)
+	returning 1`
 
 	mappedSQL = `
 	delete from loyalty.unmapped_code

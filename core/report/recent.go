@@ -208,14 +208,11 @@ const recentSQL = `
 		) union all (
 			select 'refund', f.id, f.created_at, t.customer_id, -coalesce(f.points, 0), -coalesce(f.stamps, 0), f.amount_cents,
 				t.transaction_type_id, null, null, f.actor_kind, f.actor_name, false
-			from (
-				select *
-				from loyalty.refund
-				where tenant_id = @tenant_id
-				order by id desc
-				limit 50
-			) f
+			from loyalty.refund f
 			join loyalty.transaction t on t.tenant_id = f.tenant_id and t.id = f.transaction_id
+			where f.tenant_id = @tenant_id
+			order by f.id desc
+			limit 50
 		) union all (
 			select 'redemption', id, created_at, customer_id, -points_spent, -stamps_spent, null, null, reward_id, null, actor_kind, actor_name, false
 			from loyalty.redemption

@@ -214,10 +214,11 @@ const insertSQL = `
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
 		points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
 		` + partColumns + `, actor_kind, actor_id, actor_name, created_at)
-	select @tenant_id, @id, @customer, @type, @rule_type, @spend, @discount,
-		@points::bigint, @stamps::bigint, @expires_on::date, @source, @location::bigint, @reference, @occurred_at::timestamptz, @metadata::jsonb,
-		` + partValues + `, @actor_kind, @actor_id, @actor_name, @now
-	from (select @parts::jsonb as parts) given`
+	values (@tenant_id, @id, @customer, @type, @rule_type, @spend, @discount,
+		@points, @stamps, @expires_on, @source, @location, @reference, @occurred_at, @metadata,
+		(@parts::jsonb ->> 'base')::bigint, (@parts::jsonb ->> 'promotion')::bigint, (@parts::jsonb ->> 'promotion_award')::bigint,
+		(@parts::jsonb ->> 'level')::bigint, (@parts::jsonb ->> 'level_award')::bigint, (@parts::jsonb ->> 'capped')::boolean,
+		(@parts::jsonb ->> 'eligible')::bigint, @parts::jsonb -> 'items', @actor_kind, @actor_id, @actor_name, @now)`
 
 const (
 	voidCompleted = `

@@ -310,14 +310,17 @@ prepare restorableSQL as
 
 -- insertSendSQL (core/coupon/send_sql.go): An audience has those who are in it when the send is stored, however many:
 -- they are named by the database.
--- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
--- $11=actor_name $12=now $13=customers
+-- $1=tenant_id $2=id $3=segment $4=form_key $5=send_at $6=subject $7=message $8=actor_kind $9=actor_id $10=actor_name
+-- $11=now $12=customers $13=coupon
 prepare insertSendSQL as
   with s as (
     insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
       actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
-    values ($1, $2, $3, $4, $5, $6, $7, $8,
-      $9, $10, $11, $12, $13, null)
+    select $1, $2, k.id, $3, $4, $5, $6, $7,
+      $8, $9, $10, $11, $12, null
+    from loyalty.coupon k
+    where k.tenant_id = $1
+      and k.id = $13
     on conflict (tenant_id, form_key) do nothing
     returning *
   )
@@ -328,27 +331,30 @@ prepare insertSendSQL as
 
 -- insertLapsedSendSQL (core/coupon/send_sql.go): An audience has those who are in it when the send is stored, however
 -- many: they are named by the database.
--- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
--- $11=actor_name $12=now $13=lapsed_id $14=audience
+-- $1=tenant_id $2=id $3=segment $4=form_key $5=send_at $6=subject $7=message $8=actor_kind $9=actor_id $10=actor_name
+-- $11=now $12=lapsed_id $13=audience $14=coupon
 prepare insertLapsedSendSQL as
   with s as (
     insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
       actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
-    values ($1, $2, $3, $4, $5, $6, $7, $8,
-      $9, $10, $11, $12, array(
-        select c.id
-        from loyalty.customer c
-        where c.tenant_id = $1
+    select $1, $2, k.id, $3, $4, $5, $6, $7,
+      $8, $9, $10, $11, array(
+      select c.id
+      from loyalty.customer c
+      where c.tenant_id = $1
         and c.merged_into is null
         and (
-          select t.id
-          from loyalty.transaction t
-          where t.tenant_id = $1
+        select t.id
+        from loyalty.transaction t
+        where t.tenant_id = $1
           and t.customer_id = c.id
           and t.status = 'completed'
-          order by t.id desc
-          limit 1
-        ) < $13), $14)
+        order by t.id desc
+        limit 1
+      ) < $12), $13
+    from loyalty.coupon k
+    where k.tenant_id = $1
+      and k.id = $14
     on conflict (tenant_id, form_key) do nothing
     returning *
   )
@@ -359,34 +365,37 @@ prepare insertLapsedSendSQL as
 
 -- insertGroupSendSQL (core/coupon/send_sql.go): An audience has those who are in it when the send is stored, however
 -- many: they are named by the database.
--- $1=tenant_id $2=id $3=coupon $4=segment $5=form_key $6=send_at $7=subject $8=message $9=actor_kind $10=actor_id
--- $11=actor_name $12=now $13=group $14=audience
+-- $1=tenant_id $2=id $3=segment $4=form_key $5=send_at $6=subject $7=message $8=actor_kind $9=actor_id $10=actor_name
+-- $11=now $12=group $13=audience $14=coupon
 prepare insertGroupSendSQL as
   with s as (
     insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, subject, message,
       actor_kind, actor_id, actor_name, created_at, customer_ids, audience)
-    values ($1, $2, $3, $4, $5, $6, $7, $8,
-      $9, $10, $11, $12, array(
-        select c.id
-        from loyalty.customer c
-        where c.tenant_id = $1
+    select $1, $2, k.id, $3, $4, $5, $6, $7,
+      $8, $9, $10, $11, array(
+      select c.id
+      from loyalty.customer c
+      where c.tenant_id = $1
         and c.merged_into is null
         and c.id in (
-          select y.customer_id
-          from loyalty.year_counted k
-          join loyalty.customer_year y on y.tenant_id = $1
-          where k.tenant_id = $1
+        select y.customer_id
+        from loyalty.year_counted k
+        join loyalty.customer_year y on y.tenant_id = $1
+        where k.tenant_id = $1
           and case
-          when y.last_day > k.as_of - 60 then case
-          when y.visits >= 6 and y.spend >= k.high then 'best'
-          when y.visits >= 6 then 'regulars'
-          when y.visits >= 2 then 'promising'
-          else 'new'
-          end
-          when y.visits >= 6 or y.spend >= k.high then 'at_risk'
-          else 'quiet'
-          end = $13::text
-        )), $14)
+        when y.last_day > k.as_of - 60 then case
+        when y.visits >= 6 and y.spend >= k.high then 'best'
+        when y.visits >= 6 then 'regulars'
+        when y.visits >= 2 then 'promising'
+        else 'new'
+        end
+        when y.visits >= 6 or y.spend >= k.high then 'at_risk'
+        else 'quiet'
+        end = $12::text
+      )), $13
+    from loyalty.coupon k
+    where k.tenant_id = $1
+      and k.id = $14
     on conflict (tenant_id, form_key) do nothing
     returning *
   )
@@ -1266,13 +1275,17 @@ prepare evaluatedSQL as
 -- $1=tenant_id $2=id $3=name $4=description $5=benefit_type $6=benefit_value $7=benefit_reward $8=max_per_customer
 -- $9=max_redemptions $10=starts_at $11=expires_at $12=voucher_valid_days $13=min_level $14=now
 prepare insertSQL as
-  insert into loyalty.coupon as c (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
-    max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, min_level_id, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7,
-    $8, $9, $10, $11, $12, $13, $14)
-  returning c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
+  with c as (
+    insert into loyalty.coupon (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
+      max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, min_level_id, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7,
+      $8, $9, $10, $11, $12, $13, $14)
+    returning *
+  )
+  select c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
     c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
-    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name;
+    c.min_level_id, (select l.name from loyalty.level l where l.tenant_id = $1 and l.id = c.min_level_id) as level_name
+  from c;
 
 -- rewardSQL (core/coupon/sql.go), for checkReward: checkReward checks that the reward of a benefit exists.
 -- $1=tenant_id $2=reward

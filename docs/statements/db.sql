@@ -178,7 +178,8 @@ prepare deleteAllExpiredSQL as
 prepare storeResponsesSQL as
   insert into loyalty.idempotency (tenant_id, caller, key, fingerprint, status, body, created_at)
   select $1, $2, key, fingerprint, status, body, $3
-  from unnest($4::text[], $5::bytea[], $6::int[], $7::bytea[]) given (key, fingerprint, status, body);
+  from unnest($4::text[], $5::bytea[], $6::int[], $7::bytea[]) given (key, fingerprint, status, body)
+  returning 1;
 
 -- countTimeSQL (core/db/list.go): A page must not wait for its count: with rare combinations of filters it reads many
 -- records.

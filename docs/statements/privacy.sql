@@ -14,7 +14,7 @@ deallocate all;
 -- $1=tenant_id $2=customer
 prepare customerSQL as
   select c.id as ulid, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
-    c.created_at, c.updated_at, c.unsubscribed_at, c.note, c.external_id, nullif(concat_ws('-', birth_year, to_char(birth_month, 'FM00'), to_char(birth_day, 'FM00')), '') as birthday, coalesce(c.metadata, '{}') as metadata,
+    c.created_at, c.updated_at, c.unsubscribed_at, c.note, c.external_id, coalesce(birth_year::text || '-', '') || lpad(birth_month::text, 2, '0') || '-' || lpad(birth_day::text, 2, '0') as birthday, coalesce(c.metadata, '{}') as metadata,
     l.name as level, to_char(a.level_until, 'YYYY-MM-DD') as level_until,
     array(select g.tag from loyalty.customer_tag g where g.tenant_id = $1 and g.customer_id = c.id order by g.key) as tags,
     array(select f.text from loyalty.customer_key f where f.tenant_id = $1 and f.customer_id = c.id order by f.created_at, f.kind desc, f.key) as also_found_by

@@ -89,7 +89,8 @@ prepare addCodesSQL as
   select n.id, c.code, $1
   from unnest($2::text[]) c (code)
   join loyalty.tenant n on n.id = $3
-  where not exists (select from loyalty.category_code where tenant_id = $3 and code = c.code);
+  where not exists (select from loyalty.category_code where tenant_id = $3 and code = c.code)
+  returning 1;
 
 -- mappedSQL (core/promotion/category.go), for writeCodes: writeCodes queues that a category has its codes, and no
 -- others.

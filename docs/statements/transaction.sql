@@ -614,16 +614,16 @@ prepare previewSQL as
 
 -- insertSQL (core/transaction/sql.go), for insert: insert queues the sale and its count.
 -- $1=tenant_id $2=id $3=customer $4=type $5=rule_type $6=spend $7=discount $8=points $9=stamps $10=expires_on $11=source
--- $12=location $13=reference $14=occurred_at $15=metadata $16=actor_kind $17=actor_id $18=actor_name $19=now $20=parts
+-- $12=location $13=reference $14=occurred_at $15=metadata $16=parts $17=actor_kind $18=actor_id $19=actor_name $20=now
 prepare insertSQL as
   insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
     points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
     base_award, promotion_id, promotion_award, level_id, level_award, capped, eligible_cents, items, actor_kind, actor_id, actor_name, created_at)
-  select $1, $2, $3, $4, $5, $6, $7,
-    $8::bigint, $9::bigint, $10::date, $11, $12::bigint, $13, $14::timestamptz, $15::jsonb,
-    (parts ->> 'base')::bigint, (parts ->> 'promotion')::bigint, (parts ->> 'promotion_award')::bigint,
-      (parts ->> 'level')::bigint, (parts ->> 'level_award')::bigint, (parts ->> 'capped')::boolean, (parts ->> 'eligible')::bigint, parts -> 'items', $16, $17, $18, $19
-  from (select $20::jsonb as parts) given;
+  values ($1, $2, $3, $4, $5, $6, $7,
+    $8, $9, $10, $11, $12, $13, $14, $15,
+    ($16::jsonb ->> 'base')::bigint, ($16::jsonb ->> 'promotion')::bigint, ($16::jsonb ->> 'promotion_award')::bigint,
+    ($16::jsonb ->> 'level')::bigint, ($16::jsonb ->> 'level_award')::bigint, ($16::jsonb ->> 'capped')::boolean,
+    ($16::jsonb ->> 'eligible')::bigint, $16::jsonb -> 'items', $17, $18, $19, $20);
 
 -- voidSQL (core/transaction/sql.go), for VoidIn: VoidIn is Void in the caller's transaction, which also checks the role
 -- and the reason: at the till, rewards and vouchers are undone together with their sale.
