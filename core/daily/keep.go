@@ -1,6 +1,7 @@
 package daily
 
-// The statements that keep a day that is over, but for who came on it.
+// The statements that keep a day that is over, but for who came on it. Each insert returns its rows: a distributed database would copy those of
+// one that doesn't to their node, which policies refuse (docs/scale.md).
 var keeps = []string{
 	keepSalesSQL, keepHoursSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
 	keepCouponsSQL, keepFlowsSQL, keepLevelChangesSQL, keepJoinedSQL,
@@ -22,18 +23,21 @@ const (
 			points_refunded)
 		select @tenant_id, @day::date, c.*
 		from c
+		returning 1
 	)
 	insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
 	select @tenant_id, @day::date, location_id, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
 		least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
 		least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
 	from c
-	group by location_id`
+	group by location_id
+	returning 1`
 
 	keepHoursSQL = `
 	insert into loyalty.day_hour (tenant_id, day, hour, location_id, transaction_type_id, transactions, spend)
 	select @tenant_id, @day::date, c.*` + ofDay + hours + `
-	) c`
+	) c
+	returning 1`
 
 	// Of a customer, the last four sales before the day say most: who comes again mostly came lately, and at the same location. Others are looked
 	// for only if these don't tell. Of an index, PostgreSQL reads all of a page that its condition selects, even for one row, so sales of four
@@ -136,6 +140,7 @@ const (
 		from anywhere
 		where coalesce(prior, '-infinity') < date_trunc('month', @day::date::timestamp)
 		group by 3
+		returning 1
 	)
 	insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, came_at, second_at)
 	select @tenant_id, @day::date, location_id, prior, customers, second, came_at, second_at
@@ -143,7 +148,8 @@ const (
 	union all
 	select @tenant_id, @day, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
 	from visits
-	group by location_id`
+	group by location_id
+	returning 1`
 
 	// PostgreSQL looks through the sales of all customers in a range of IDs, for each customer, if it knows the range and expects few in it, as of a
 	// new business. Of a range from subqueries it expects many.
@@ -168,29 +174,34 @@ const (
 	keepStaffSQL = `
 	insert into loyalty.day_staff (tenant_id, day, location_id, actor_kind, actor_id, actor_name, transactions, spend, points, stamps, voided, redemptions)
 	select @tenant_id, @day::date, c.*` + ofDay + staff + `
-	) c`
+	) c
+	returning 1`
 
 	keepRulesSQL = `
 	insert into loyalty.day_rule (tenant_id, day, location_id, unit, promotion_id, level_id, transactions, spend, issued, base, promotion, level,
 		capped_sales, capped_off)
 	select @tenant_id, @day::date, c.*` + ofDay + rules + `
-	) c`
+	) c
+	returning 1`
 
 	keepRewardsSQL = `
 	insert into loyalty.day_reward (tenant_id, day, reward_id, by_voucher, redemptions, points, stamps, voided)
 	select @tenant_id, @day::date, c.*` + ofDay + rewards + `
-	) c`
+	) c
+	returning 1`
 
 	keepCouponsSQL = `
 	insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once,
 		spend_once)
 	select @tenant_id, @day::date, c.*` + ofDay + coupons + `
-	) c`
+	) c
+	returning 1`
 
 	keepFlowsSQL = `
 	insert into loyalty.day_flow (tenant_id, day, unit, kind, amount, below)
 	select @tenant_id, @day::date, c.*` + ofDay + flows + `
-	) c`
+	) c
+	returning 1`
 
 	// A month is kept when each day of it is counted: from @first_day to the one before @next_day. Days without records aren't counted one by
 	// one, so with a day the months up to that of the next one that was counted may be complete.
@@ -205,18 +216,21 @@ const (
 	where m.month >= coalesce(@first_day::date, '-infinity')
 		and m.next <= @next_day::date
 	group by m.month, f.unit, f.kind
-	on conflict do nothing`
+	on conflict do nothing
+	returning 1`
 
 	keepLevelChangesSQL = `
 	insert into loyalty.day_level (tenant_id, day, to_level, reason, changes)
 	select @tenant_id, @day::date, c.*` + ofDay + levelChanges + `
-	) c`
+	) c
+	returning 1`
 
 	keepJoinedSQL = `
 	insert into loyalty.day_joined (tenant_id, day, customers)
 	select @tenant_id, @day::date, c.*` + ofDay + Joined + `
 	) c
-	where c.customers > 0`
+	where c.customers > 0
+	returning 1`
 )
 
 // Figures of days are dropped before they are counted anew.

@@ -36,7 +36,8 @@ const (
 		select created_at as at
 		from voided` + nextOf + `voided s` + nextEnd + `
 	) x
-	where x.at is not null`
+	where x.at is not null
+	returning 1`
 
 	// nextOf selects the times of the next sales of each sale s, at the customer's of s.
 	nextOf = `
@@ -117,7 +118,8 @@ const (
 		from loyalty.customer
 		where tenant_id = @tenant_id
 			and id = @merged` + nextOf + `moved s` + nextEnd + `
-	) x`
+	) x
+	returning 1`
 )
 
 // MarkVoid queues that the days that a voided sale changes are counted anew.
@@ -156,7 +158,8 @@ const (
 		join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = v.transaction_id
 		where v.tenant_id = @tenant_id
 			and v.id = any (@ids::uuid[])
-	) x`
+	) x
+	returning 1`
 
 	markSaleSQL = `
 	insert into loyalty.day_mark (tenant_id, at, id, visits)

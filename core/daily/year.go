@@ -103,7 +103,8 @@ const (
 	on conflict (tenant_id, customer_id) do update
 	set last_day = excluded.last_day,
 		visits = excluded.visits,
-		spend = excluded.spend`
+		spend = excluded.spend
+	returning 1`
 
 	countedYearSQL = `
 	insert into loyalty.year_counted (tenant_id, as_of, high)
@@ -141,7 +142,8 @@ const (
 	from loyalty.year_counted k
 	join loyalty.customer_year y on y.tenant_id = @tenant_id
 	where k.tenant_id = @tenant_id
-	group by 2`
+	group by 2
+	returning 1`
 )
 
 // countYear counts the years of customers up to the day after the one that they are counted up to: that day is added, and one leaves. The

@@ -264,10 +264,10 @@ const returnSQL = `
 		returning a.tenant_id, a.customer_id, a.entries, case when @unit = 'points' then a.points else a.stamps end as balance,
 			b.day, b.lot, b.amount, greatest(0, least(b.amount, case when @unit = 'points' then a.points else a.stamps end)) as kept
 	), entry as (
-		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
-			kind, cause, turn, actor_kind, actor_id, actor_name, created_at, seq, balance_after, expires_on, lot_dates, lot_amounts)
-		select c.tenant_id, @id, c.id, @unit, m.amount,
-			'expiry_return', @cause, @turn, @actor_kind, @actor_id, @actor_name, @now, m.entries, m.balance, m.day, array[m.lot], array[m.kept]
+		insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after,
+			kind, cause, actor_kind, actor_id, actor_name, created_at, turn, expires_on, lot_dates, lot_amounts)
+		select c.tenant_id, @id, c.id, m.entries, @unit, m.amount, m.balance,
+			'expiry_return', @cause, @actor_kind, @actor_id, @actor_name, @now, @turn, m.day, array[m.lot], array[m.kept]
 		from moved m
 		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = m.customer_id
 	)

@@ -74,7 +74,7 @@ const dayOfAward = `coalesce(e.expires_on, (
 					join loyalty.programme p on p.tenant_id = f.tenant_id and p.unit = e.unit
 					where f.tenant_id = @tenant_id
 						and f.customer_id = e.customer_id
-						and e.seq <= coalesce(case e.unit when 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
+						and e.seq <= coalesce(case when e.unit = 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
 				), 'infinity')`
 
 // A deduction, from an account that is locked and settled. It takes from the lot of the award that it reverses first, then

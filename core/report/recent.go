@@ -88,7 +88,7 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	var found []dayFound
 	days := s.latestDays(by.Tenant.TimeZone)
 	err := db.Together(ctx, s.db.Tenant(by),
-		db.OneInto(&struct{ Set string }{}, planOnceSQL, nil),
+		db.OneInto(&struct{ Set string }{}, planOnceSQL, s.planMode()),
 		db.AllInto(&f.Events, recentSQL, db.Args{"limit": limit}),
 		db.AllInto(&found, recentDaysSQL, days.args()))
 	if err != nil {

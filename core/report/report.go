@@ -49,7 +49,7 @@ const (
 )
 
 const (
-	// Planning a report for its arguments takes longer than it saves.
+	// Planning a report for its arguments takes longer than it saves (planMode).
 	planOnceSQL = `
 	select ` + planOnce + ` as set`
 
@@ -59,8 +59,16 @@ const (
 	takeTimeSQL = `
 	select set_config('statement_timeout', '40s', true) || set_config('enable_sort', 'off', true) || set_config('enable_material', 'off', true) || ` + planOnce + ` as set`
 
-	planOnce = `set_config('plan_cache_mode', 'force_generic_plan', true)`
+	planOnce = `set_config('plan_cache_mode', @plan_mode, true)`
 )
+
+// planMode has statements planned once. A distributed database plans them for their arguments, which say where the rows are.
+func (s *Service) planMode() db.Args {
+	if s.db.IsDistributed() {
+		return db.Args{"plan_mode": "auto"}
+	}
+	return db.Args{"plan_mode": "force_generic_plan"}
+}
 
 // count runs a report's statement when the gate admits it.
 func count[T any](ctx context.Context, s *Service, by core.Actor, sql string, args db.Args) (rows []T, err error) {
@@ -80,7 +88,7 @@ func (s *Service) together(ctx context.Context, by core.Actor, readings ...db.Re
 
 // read runs statements of a report that the gate has admitted.
 func (s *Service) read(ctx context.Context, by core.Actor, readings ...db.Reading) error {
-	return db.Together(ctx, s.db.Tenant(by), append([]db.Reading{db.OneInto(&struct{ Set string }{}, takeTimeSQL, nil)}, readings...)...)
+	return db.Together(ctx, s.db.Tenant(by), append([]db.Reading{db.OneInto(&struct{ Set string }{}, takeTimeSQL, s.planMode())}, readings...)...)
 }
 
 // Range selects days in the tenant's time zone, including both ends. A day is its midnight in UTC. A nil To

@@ -149,13 +149,15 @@ prepare keepSalesSQL as
       points_refunded)
     select $6, $7::date, c.*
     from c
+    returning 1
   )
   insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
   select $6, $7::date, location_id, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
     least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
     least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
   from c
-  group by location_id;
+  group by location_id
+  returning 1;
 
 -- keepHoursSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -174,7 +176,8 @@ prepare keepHoursSQL as
         and t.id < span.next_id
         and t.status = 'completed'
       group by 1, coalesce(t.location_id, 0), t.transaction_type_id
-  ) c;
+  ) c
+  returning 1;
 
 -- keepVisitsSQL (core/daily/keep.go): Of a customer, the last four sales before the day say most: who comes again mostly
 -- came lately, and at the same location.
@@ -296,6 +299,7 @@ prepare keepVisitsSQL as
     from anywhere
     where coalesce(prior, '-infinity') < date_trunc('month', $4::date::timestamp)
     group by 3
+    returning 1
   )
   insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, came_at, second_at)
   select $3, $4::date, location_id, prior, customers, second, came_at, second_at
@@ -303,7 +307,8 @@ prepare keepVisitsSQL as
   union all
   select $3, $4, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
   from visits
-  group by location_id;
+  group by location_id
+  returning 1;
 
 -- keepStaffSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -338,7 +343,8 @@ prepare keepStaffSQL as
         group by actor_kind, actor_id
       ) a
       group by a.location_id, a.actor_kind, a.actor_id
-  ) c;
+  ) c
+  returning 1;
 
 -- keepRulesSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -363,7 +369,8 @@ prepare keepRulesSQL as
         and id < span.next_id
         and status = 'completed'
       group by coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)
-  ) c;
+  ) c
+  returning 1;
 
 -- keepRewardsSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -384,7 +391,8 @@ prepare keepRewardsSQL as
         and id >= span.first_id
         and id < span.next_id
       group by reward_id, points_spent = 0 and stamps_spent = 0
-  ) c;
+  ) c
+  returning 1;
 
 -- keepCouponsSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -470,7 +478,8 @@ prepare keepCouponsSQL as
         group by coupon_id
       ) v
       group by v.coupon_id
-  ) c;
+  ) c
+  returning 1;
 
 -- keepFlowsSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -488,7 +497,8 @@ prepare keepFlowsSQL as
         and id >= span.first_id
         and id < span.next_id
       group by unit, kind
-  ) c;
+  ) c
+  returning 1;
 
 -- keepMonthsSQL (core/daily/keep.go): A month is kept when each day of it is counted: from @first_day to the one before
 -- @next_day.
@@ -504,7 +514,8 @@ prepare keepMonthsSQL as
   where m.month >= coalesce($4::date, '-infinity')
     and m.next <= $5::date
   group by m.month, f.unit, f.kind
-  on conflict do nothing;
+  on conflict do nothing
+  returning 1;
 
 -- keepLevelChangesSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -521,7 +532,8 @@ prepare keepLevelChangesSQL as
         and id >= span.first_id
         and id < span.next_id
       group by coalesce(to_level, 0), reason
-  ) c;
+  ) c
+  returning 1;
 
 -- keepJoinedSQL (core/daily/keep.go)
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
@@ -540,7 +552,8 @@ prepare keepJoinedSQL as
         and merged_into is null
         and imported_at is null
   ) c
-  where c.customers > 0;
+  where c.customers > 0
+  returning 1;
 
 -- dropSQL (core/daily/keep.go): Figures of days are dropped before they are counted anew.
 -- $1=tenant_id $2=first $3=last
@@ -680,7 +693,8 @@ prepare markVoidSQL as
       )
     ) n
   ) x
-  where x.at is not null;
+  where x.at is not null
+  returning 1;
 
 -- markMoveSQL (core/daily/mark.go): Who came on a day follows from the sales before it, so the customer's next sale is
 -- marked, too, and the next one at the same location.
@@ -760,7 +774,8 @@ prepare markMoveSQL as
           )
       )
     ) n
-  ) x;
+  ) x
+  returning 1;
 
 -- anewSQL (core/daily/mark.go), for CountAnew: CountAnew queues that all days of a business are counted anew: for what
 -- writes records of the past.
@@ -788,7 +803,8 @@ prepare markVouchersSQL as
     join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id
     where v.tenant_id = $1
       and v.id = any ($3::uuid[])
-  ) x;
+  ) x
+  returning 1;
 
 -- markSaleSQL (core/daily/mark.go): A voucher counts on its own day, and on its sale's what it was used with.
 -- $1=tenant_id $2=mark $3=id
@@ -896,7 +912,8 @@ prepare recountYearSQL as
   on conflict (tenant_id, customer_id) do update
   set last_day = excluded.last_day,
     visits = excluded.visits,
-    spend = excluded.spend;
+    spend = excluded.spend
+  returning 1;
 
 -- countedYearSQL (core/daily/year.go), for store: store queues that the years are counted up to the day.
 -- $1=tenant_id $2=as_of
@@ -954,4 +971,5 @@ prepare groupsSQL as
   from loyalty.year_counted k
   join loyalty.customer_year y on y.tenant_id = $1
   where k.tenant_id = $1
-  group by 2;
+  group by 2
+  returning 1;

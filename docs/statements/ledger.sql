@@ -295,7 +295,7 @@ prepare returnSQL as
           join loyalty.programme p on p.tenant_id = f.tenant_id and p.unit = e.unit
           where f.tenant_id = $6
             and f.customer_id = e.customer_id
-            and e.seq <= coalesce(case e.unit when 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
+            and e.seq <= coalesce(case when e.unit = 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
         ), 'infinity') as lot, e.created_at
     from given g
     join loyalty.ledger_entry e on e.tenant_id = $6 and e.cause = g.award and e.turn = g.turn
@@ -334,10 +334,10 @@ prepare returnSQL as
     returning a.tenant_id, a.customer_id, a.entries, case when $4 = 'points' then a.points else a.stamps end as balance,
       b.day, b.lot, b.amount, greatest(0, least(b.amount, case when $4 = 'points' then a.points else a.stamps end)) as kept
   ), entry as (
-    insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
-      kind, cause, turn, actor_kind, actor_id, actor_name, created_at, seq, balance_after, expires_on, lot_dates, lot_amounts)
-    select c.tenant_id, $7, c.id, $4, m.amount,
-      'expiry_return', $8, $2, $9, $10, $11, $12, m.entries, m.balance, m.day, array[m.lot], array[m.kept]
+    insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after,
+      kind, cause, actor_kind, actor_id, actor_name, created_at, turn, expires_on, lot_dates, lot_amounts)
+    select c.tenant_id, $7, c.id, m.entries, $4, m.amount, m.balance,
+      'expiry_return', $8, $9, $10, $11, $12, $2, m.day, array[m.lot], array[m.kept]
     from moved m
     join loyalty.customer c on c.tenant_id = $6 and c.id = m.customer_id
   )
@@ -365,7 +365,7 @@ prepare endedSQL as
           join loyalty.programme p on p.tenant_id = f.tenant_id and p.unit = e.unit
           where f.tenant_id = $1
             and f.customer_id = e.customer_id
-            and e.seq <= coalesce(case e.unit when 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
+            and e.seq <= coalesce(case when e.unit = 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
         ), 'infinity') as lot, e.created_at
     from given g
     join loyalty.ledger_entry e on e.tenant_id = $1 and e.cause = g.award and e.turn = g.turn
@@ -737,7 +737,7 @@ prepare deductSQL as
             join loyalty.programme p on p.tenant_id = f.tenant_id and p.unit = e.unit
             where f.tenant_id = $2
             and f.customer_id = e.customer_id
-            and e.seq <= coalesce(case e.unit when 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
+            and e.seq <= coalesce(case when e.unit = 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
           ), 'infinity')
         from loyalty.ledger_entry e
         where e.tenant_id = $2
@@ -816,7 +816,7 @@ prepare deductOrFailSQL as
             join loyalty.programme p on p.tenant_id = f.tenant_id and p.unit = e.unit
             where f.tenant_id = $2
             and f.customer_id = e.customer_id
-            and e.seq <= coalesce(case e.unit when 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
+            and e.seq <= coalesce(case when e.unit = 'points' then f.points_lots_from else f.stamps_lots_from end, e.seq)
           ), 'infinity')
         from loyalty.ledger_entry e
         where e.tenant_id = $2

@@ -2593,14 +2593,16 @@ prepare recentDaysSQL as
   left join joined on joined.bucket = sold.bucket
   order by sold.bucket;
 
--- planOnceSQL (core/report/report.go): Planning a report for its arguments takes longer than it saves.
+-- planOnceSQL (core/report/report.go): Planning a report for its arguments takes longer than it saves (planMode).
+-- $1=plan_mode
 prepare planOnceSQL as
-  select set_config('plan_cache_mode', 'force_generic_plan', true) as set;
+  select set_config('plan_cache_mode', $1, true) as set;
 
 -- takeTimeSQL (core/report/report.go): Few reports run at once, so each may take longer than other statements: a year of
 -- a large business.
+-- $1=plan_mode
 prepare takeTimeSQL as
-  select set_config('statement_timeout', '40s', true) || set_config('enable_sort', 'off', true) || set_config('enable_material', 'off', true) || set_config('plan_cache_mode', 'force_generic_plan', true) as set;
+  select set_config('statement_timeout', '40s', true) || set_config('enable_sort', 'off', true) || set_config('enable_material', 'off', true) || set_config('plan_cache_mode', $1, true) as set;
 
 -- rewardsSQL (core/report/reward.go): The earlier period's later days have nothing in the parts, so only buckets have
 -- them.
