@@ -14,6 +14,7 @@ const sendColumns = `s.id, s.coupon_id, (select c.name from loyalty.coupon c whe
 		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.held_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure`
 
 // An audience has those who are in it when the send is stored, however many: they are named by the database.
+// The coupon is read so that a distributed database inserts on the tenant's node.
 const (
 	insertSendSQL       = insertSend + `@customers, null` + ofForm
 	insertLapsedSendSQL = insertSend + ofAudienceNow + daily.HasLapsed + `), @audience` + ofForm
