@@ -25,12 +25,11 @@ select set_config('app.visits_counted', 'yes', true) as set;
 insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, discount_cents,
 	points_awarded, stamps_awarded, expires_on, source, location_id, external_reference, occurred_at, metadata,
 	base_award, promotion_id, promotion_award, level_id, level_award, capped, eligible_cents, items, actor_kind, actor_id, actor_name, created_at)
-select :tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0,
-	12::bigint, null::bigint, null::date, 'api', null::bigint, null, null::timestamptz, null::jsonb,
-	(parts ->> 'base')::bigint, (parts ->> 'promotion')::bigint, (parts ->> 'promotion_award')::bigint,
-	(parts ->> 'level')::bigint, (parts ->> 'level_award')::bigint, (parts ->> 'capped')::boolean, (parts ->> 'eligible')::bigint, parts -> 'items',
-	'token', :token, 'all', now()
-from (select null::jsonb as parts) given;
+values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 0,
+	12, null, null, 'api', null, null, null, null,
+	(null::jsonb ->> 'base')::bigint, (null::jsonb ->> 'promotion')::bigint, (null::jsonb ->> 'promotion_award')::bigint,
+	(null::jsonb ->> 'level')::bigint, (null::jsonb ->> 'level_award')::bigint, (null::jsonb ->> 'capped')::boolean,
+	(null::jsonb ->> 'eligible')::bigint, null::jsonb -> 'items', 'token', :token, 'all', now());
 update loyalty.account
 set visits = visits + 1,
 	spent_cents = spent_cents + 1250::bigint,
