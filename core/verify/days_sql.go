@@ -12,21 +12,21 @@ const (
 		where zone like '%` + daily.Form + `'`
 
 	daysOf = `
-	with recursive zone as (` + zones + `
-	), sale as (
+	with zone as not materialized (` + zones + `
+	), sale as not materialized (
 		select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-			extract(hour from t.created_at at time zone z.zone) as hour
+			extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
 		from loyalty.transaction t
 		join zone z on z.tenant_id = t.tenant_id
 		where t.created_at < z.ends_at
-	), kept as (`
+	), kept as not materialized (`
 
 	andCounted = `
-	), counted as (`
+	), counted as not materialized (`
 
 	// What vouchers took off bills at the till, one after the other.
 	bills = `
-	), taken as (
+	), taken as not materialized (
 		select s.tenant_id, s.day, s.spend_amount_cents as spend, s.spend_amount_cents + s.discount_cents as total,
 			array_agg(v.coupon_id order by k.benefit_type desc, v.expires_at, v.id) as coupons,
 			array_agg(k.benefit_value order by k.benefit_type desc, v.expires_at, v.id) as benefits,
@@ -38,27 +38,37 @@ const (
 		where s.voided_at is null
 			and k.benefit_type in ('percent', 'amount')
 		group by s.tenant_id, s.day, s.id, s.spend_amount_cents, s.discount_cents
-	), bill as (
-		select tenant_id, day, spend, coupons, benefits, percents, 0 as n, total as before, total as remains
-		from taken
-		union all
-		select tenant_id, day, spend, coupons, benefits, percents, n + 1, remains,
-			remains - least(remains, case when n < percents then round(remains * benefits[n + 1] / 100.0)::bigint else benefits[n + 1] end)
-		from bill
-		where n < cardinality(coupons)`
+	), bill as not materialized (
+		select t.tenant_id, t.day, t.spend, t.coupons, b.n, b.before, b.remains
+		from taken t
+		cross join lateral (
+			with recursive bill as (
+				select 0 as n, t.total as before, t.total as remains
+				union all
+				select n + 1, remains,
+					remains - least(remains, case when n < t.percents then round(remains * t.benefits[n + 1] / 100.0)::bigint else t.benefits[n + 1] end)
+				from bill
+				where n < cardinality(t.coupons)
+			)
+			select n, before, remains
+			from bill
+			where n > 0
+		) b`
 
 	compareDays = `
 	), judged as (
-		select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+		select d.tenant_id, d.day || ' ' || d.key as id,
+			d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
 		from (
-			select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-				saturated.k is distinct from saturated.c as wrong
-			from kept k
-			full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-			cross join lateral (
-				select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-					(select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-			) saturated
+			select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+			from (
+				select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+				from kept
+				union all
+				select tenant_id, day, key, null, figures::numeric[]
+				from counted
+			) found
+			group by tenant_id, day, key
 		) d
 		join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
 		left join (
@@ -66,6 +76,10 @@ const (
 			from loyalty.day_mark m
 			join zone z on z.tenant_id = m.tenant_id
 		) m on m.tenant_id = d.tenant_id and m.day = d.day
+		cross join lateral (
+			select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+			from unnest(d.kept, d.counted) as each (kept, counted)
+		) f
 		where m.day is null
 	)` + tally
 
@@ -77,20 +91,20 @@ const (
 		select tenant_id, day, location_id || ' at ' || hour,
 			array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded]
 		from loyalty.day_sales_hour` + andCounted + `
-		select s.tenant_id, s.day, coalesce(s.location_id, 0) || coalesce(' at ' || s.hour, '') as key,
+		select s.tenant_id, s.day, coalesce(s.location_id, 0) || coalesce(' at ' || h.hour, '') as key,
 			array[count(*) filter (where completed), coalesce(sum(s.spend_amount_cents) filter (where completed), 0),
 				coalesce(sum(s.points_awarded) filter (where completed), 0), coalesce(sum(s.stamps_awarded) filter (where completed), 0),
 				count(*) filter (where not completed), coalesce(sum(s.points_awarded) filter (where not completed), 0),
 				coalesce(sum(r.refunds) filter (where completed), 0), coalesce(sum(s.refunded_cents) filter (where completed), 0),
 				coalesce(sum(s.refunded_award) filter (where completed and s.rule_type = 'points'), 0)] as figures
 		from sale s
-		cross join lateral (select s.voided_at is null as completed) c
 		left join (
 			select tenant_id, transaction_id, count(*) as refunds
 			from loyalty.refund
 			group by tenant_id, transaction_id
 		) r on r.transaction_id = s.id and r.tenant_id = s.tenant_id
-		group by grouping sets ((s.tenant_id, s.day, s.location_id), (s.tenant_id, s.day, s.location_id, s.hour))` + compareDays
+		cross join unnest(array[null, s.hour]) as h (hour)
+		group by s.tenant_id, s.day, s.location_id, h.hour` + compareDays
 
 	dayHourSQL = daysOf + `
 		select tenant_id, day, concat_ws(' ', hour, location_id, transaction_type_id) as key, array[transactions, spend] as figures
@@ -115,22 +129,27 @@ const (
 		union all
 		select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0, 0, 0, 0, 0, 0, 0, 0]
 		from loyalty.day_cohort` + andCounted + `
-		select v.tenant_id, v.day, k.key,
-			array[count(*), sum(v.second), sum(k.times), sum(k.ms), bit_xor(k.ms), sum(k.times * v.second), sum(k.ms * v.second), bit_xor(k.ms * v.second), 0] as figures
+		select tenant_id, day, key,
+			array[count(*), sum(second), sum(times), sum(ms), bit_xor(ms), sum(times * second), sum(ms * second), bit_xor(ms * second), 0] as figures
 		from (
-			select tenant_id, day, ms, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
-				(row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
+			select v.tenant_id, v.day, concat_ws(' ', 'at', v.place, 'after', case when e.ever then 'infinity' else v.prior end) as key,
+				(not e.ever)::int as times, case when e.ever then 0 else v.ms end as ms, v.second
 			from (
-				select s.tenant_id, s.customer_id, p.place, s.day,
-					(extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000)::bigint as ms
-				from sale s
-				cross join lateral (select unnest(array[0, s.location_id]) as place) p
-				where s.voided_at is null
-					and p.place is not null
-				group by s.tenant_id, s.customer_id, p.place, s.day, s.zone
-			) came
+				select tenant_id, day, ms, place, coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')::text as prior,
+					(row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
+				from (
+					select s.tenant_id, s.customer_id, p.place, s.day,
+						(extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000)::bigint as ms
+					from sale s
+					cross join unnest(array[0, s.location_id]) as p (place)
+					where s.voided_at is null
+						and p.place is not null
+					group by s.tenant_id, s.customer_id, p.place, s.day, s.zone
+				) came
+			) v
+			cross join unnest(array[false, true]) as e (ever)
 			union all
-			select tenant_id, min(day), null, null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0
+			select tenant_id, min(day), concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0, 0, 0
 			from (
 				select tenant_id, customer_id, day, date_trunc('month', day)::date as month
 				from sale
@@ -138,8 +157,6 @@ const (
 			) came
 			group by tenant_id, customer_id, month
 		) v
-		cross join lateral (values (v.key, (v.ms is not null)::int, coalesce(v.ms, 0)), ('at ' || v.place || ' after infinity', 0, 0)) k (key, times, ms)
-		where k.key is not null
 		group by 1, 2, 3` + compareDays
 
 	dayStaffSQL = daysOf + `
@@ -218,7 +235,6 @@ const (
 			union all
 			select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0
 			from bill
-			where n > 0
 		) v
 		group by 1, 2, 3` + compareDays
 
@@ -262,17 +278,18 @@ const (
 
 	// Years are judged when no day of them is to be counted again, and groups when the years are counted up to the last day.
 	yearSQL = `
-	with zone as (
+	with zone as materialized (
 		select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
 		from (` + zones + `
 		) d
 		join loyalty.year_counted k on k.tenant_id = d.tenant_id
-		where not exists (
-			select
-			from loyalty.day_mark m
-			where m.tenant_id = d.tenant_id
-				and (m.at at time zone d.zone)::date <= k.as_of
-		)
+		left join (
+			select tenant_id, min(at) as first_at
+			from loyalty.day_mark
+			group by tenant_id
+		) m on m.tenant_id = k.tenant_id
+		where m.first_at is null
+			or (m.first_at at time zone d.zone)::date > k.as_of
 	), visit as (
 		select t.tenant_id, t.customer_id, (t.created_at at time zone z.zone)::date as day, sum(t.spend_amount_cents) as spend
 		from loyalty.transaction t

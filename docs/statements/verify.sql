@@ -395,17 +395,17 @@ prepare furtherKeySQL as
 -- daySalesSQL (core/verify/days_sql.go): What was counted of days that are over is counted anew, in another way than
 -- core/daily does: for all days at once, and by what clocks showed.
 prepare daySalesSQL as
-  with recursive zone as (
+  with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
     where zone like '% by ms'
-  ), sale as (
+  ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-      extract(hour from t.created_at at time zone z.zone) as hour
+      extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
     from loyalty.transaction t
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
-  ), kept as (
+  ), kept as not materialized (
     select tenant_id, day, location_id::text as key,
       array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded] as figures
     from loyalty.day_sales
@@ -413,32 +413,34 @@ prepare daySalesSQL as
     select tenant_id, day, location_id || ' at ' || hour,
       array[transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded]
     from loyalty.day_sales_hour
-  ), counted as (
-    select s.tenant_id, s.day, coalesce(s.location_id, 0) || coalesce(' at ' || s.hour, '') as key,
+  ), counted as not materialized (
+    select s.tenant_id, s.day, coalesce(s.location_id, 0) || coalesce(' at ' || h.hour, '') as key,
       array[count(*) filter (where completed), coalesce(sum(s.spend_amount_cents) filter (where completed), 0),
         coalesce(sum(s.points_awarded) filter (where completed), 0), coalesce(sum(s.stamps_awarded) filter (where completed), 0),
         count(*) filter (where not completed), coalesce(sum(s.points_awarded) filter (where not completed), 0),
         coalesce(sum(r.refunds) filter (where completed), 0), coalesce(sum(s.refunded_cents) filter (where completed), 0),
         coalesce(sum(s.refunded_award) filter (where completed and s.rule_type = 'points'), 0)] as figures
     from sale s
-    cross join lateral (select s.voided_at is null as completed) c
     left join (
       select tenant_id, transaction_id, count(*) as refunds
       from loyalty.refund
       group by tenant_id, transaction_id
     ) r on r.transaction_id = s.id and r.tenant_id = s.tenant_id
-    group by grouping sets ((s.tenant_id, s.day, s.location_id), (s.tenant_id, s.day, s.location_id, s.hour))
+    cross join unnest(array[null, s.hour]) as h (hour)
+    group by s.tenant_id, s.day, s.location_id, h.hour
   ), judged as (
-    select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+    select d.tenant_id, d.day || ' ' || d.key as id,
+      d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
     from (
-      select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-        saturated.k is distinct from saturated.c as wrong
-      from kept k
-      full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-      cross join lateral (
-        select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-          (select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-      ) saturated
+      select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+      from (
+        select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+        from kept
+        union all
+        select tenant_id, day, key, null, figures::numeric[]
+        from counted
+      ) found
+      group by tenant_id, day, key
     ) d
     join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
     left join (
@@ -446,6 +448,10 @@ prepare daySalesSQL as
       from loyalty.day_mark m
       join zone z on z.tenant_id = m.tenant_id
     ) m on m.tenant_id = d.tenant_id and m.day = d.day
+    cross join lateral (
+      select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+      from unnest(d.kept, d.counted) as each (kept, counted)
+    ) f
     where m.day is null
   )
   select count(*) as counted,
@@ -457,35 +463,37 @@ prepare daySalesSQL as
 -- dayHourSQL (core/verify/days_sql.go): What was counted of days that are over is counted anew, in another way than
 -- core/daily does: for all days at once, and by what clocks showed.
 prepare dayHourSQL as
-  with recursive zone as (
+  with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
     where zone like '% by ms'
-  ), sale as (
+  ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-      extract(hour from t.created_at at time zone z.zone) as hour
+      extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
     from loyalty.transaction t
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
-  ), kept as (
+  ), kept as not materialized (
     select tenant_id, day, concat_ws(' ', hour, location_id, transaction_type_id) as key, array[transactions, spend] as figures
     from loyalty.day_hour
-  ), counted as (
+  ), counted as not materialized (
     select tenant_id, day, concat_ws(' ', hour, coalesce(location_id, 0), transaction_type_id) as key, array[count(*), sum(spend_amount_cents)] as figures
     from sale
     where voided_at is null
     group by 1, 2, 3
   ), judged as (
-    select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+    select d.tenant_id, d.day || ' ' || d.key as id,
+      d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
     from (
-      select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-        saturated.k is distinct from saturated.c as wrong
-      from kept k
-      full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-      cross join lateral (
-        select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-          (select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-      ) saturated
+      select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+      from (
+        select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+        from kept
+        union all
+        select tenant_id, day, key, null, figures::numeric[]
+        from counted
+      ) found
+      group by tenant_id, day, key
     ) d
     join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
     left join (
@@ -493,6 +501,10 @@ prepare dayHourSQL as
       from loyalty.day_mark m
       join zone z on z.tenant_id = m.tenant_id
     ) m on m.tenant_id = d.tenant_id and m.day = d.day
+    cross join lateral (
+      select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+      from unnest(d.kept, d.counted) as each (kept, counted)
+    ) f
     where m.day is null
   )
   select count(*) as counted,
@@ -504,17 +516,17 @@ prepare dayHourSQL as
 -- dayVisitSQL (core/verify/days_sql.go): The days on which a customer came, anywhere and at each location, in order,
 -- with the milliseconds from midnight to the first sale.
 prepare dayVisitSQL as
-  with recursive zone as (
+  with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
     where zone like '% by ms'
-  ), sale as (
+  ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-      extract(hour from t.created_at at time zone z.zone) as hour
+      extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
     from loyalty.transaction t
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
-  ), kept as (
+  ), kept as not materialized (
     select v.tenant_id, v.day, concat_ws(' ', 'at', v.location_id, 'after', v.prior) as key,
       array[v.customers, v.second, c.times, c.sum, c.mix, s.times, s.sum, s.mix, c.unordered + s.unordered] as figures
     from loyalty.day_visit v
@@ -527,23 +539,28 @@ prepare dayVisitSQL as
     union all
     select tenant_id, day, concat_ws(' ', 'since', first_month), array[customers, 0, 0, 0, 0, 0, 0, 0, 0]
     from loyalty.day_cohort
-  ), counted as (
-    select v.tenant_id, v.day, k.key,
-      array[count(*), sum(v.second), sum(k.times), sum(k.ms), bit_xor(k.ms), sum(k.times * v.second), sum(k.ms * v.second), bit_xor(k.ms * v.second), 0] as figures
+  ), counted as not materialized (
+    select tenant_id, day, key,
+      array[count(*), sum(second), sum(times), sum(ms), bit_xor(ms), sum(times * second), sum(ms * second), bit_xor(ms * second), 0] as figures
     from (
-      select tenant_id, day, ms, place, concat_ws(' ', 'at', place, 'after', coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')) as key,
-        (row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
+      select v.tenant_id, v.day, concat_ws(' ', 'at', v.place, 'after', case when e.ever then 'infinity' else v.prior end) as key,
+        (not e.ever)::int as times, case when e.ever then 0 else v.ms end as ms, v.second
       from (
-        select s.tenant_id, s.customer_id, p.place, s.day,
-          (extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000)::bigint as ms
-        from sale s
-        cross join lateral (select unnest(array[0, s.location_id]) as place) p
-        where s.voided_at is null
-          and p.place is not null
-        group by s.tenant_id, s.customer_id, p.place, s.day, s.zone
-      ) came
+        select tenant_id, day, ms, place, coalesce(lag(day) over (partition by customer_id, place, tenant_id order by day), '-infinity')::text as prior,
+          (row_number() over (partition by customer_id, place, tenant_id order by day) = 2)::int as second
+        from (
+          select s.tenant_id, s.customer_id, p.place, s.day,
+            (extract(epoch from min(loyalty.id_time(s.id)) - s.day::timestamp at time zone s.zone) * 1000)::bigint as ms
+          from sale s
+          cross join unnest(array[0, s.location_id]) as p (place)
+          where s.voided_at is null
+            and p.place is not null
+          group by s.tenant_id, s.customer_id, p.place, s.day, s.zone
+        ) came
+      ) v
+      cross join unnest(array[false, true]) as e (ever)
       union all
-      select tenant_id, min(day), null, null, concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0
+      select tenant_id, min(day), concat_ws(' ', 'since', min(month) over (partition by customer_id, tenant_id)), 0, 0, 0
       from (
         select tenant_id, customer_id, day, date_trunc('month', day)::date as month
         from sale
@@ -551,20 +568,20 @@ prepare dayVisitSQL as
       ) came
       group by tenant_id, customer_id, month
     ) v
-    cross join lateral (values (v.key, (v.ms is not null)::int, coalesce(v.ms, 0)), ('at ' || v.place || ' after infinity', 0, 0)) k (key, times, ms)
-    where k.key is not null
     group by 1, 2, 3
   ), judged as (
-    select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+    select d.tenant_id, d.day || ' ' || d.key as id,
+      d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
     from (
-      select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-        saturated.k is distinct from saturated.c as wrong
-      from kept k
-      full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-      cross join lateral (
-        select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-          (select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-      ) saturated
+      select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+      from (
+        select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+        from kept
+        union all
+        select tenant_id, day, key, null, figures::numeric[]
+        from counted
+      ) found
+      group by tenant_id, day, key
     ) d
     join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
     left join (
@@ -572,6 +589,10 @@ prepare dayVisitSQL as
       from loyalty.day_mark m
       join zone z on z.tenant_id = m.tenant_id
     ) m on m.tenant_id = d.tenant_id and m.day = d.day
+    cross join lateral (
+      select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+      from unnest(d.kept, d.counted) as each (kept, counted)
+    ) f
     where m.day is null
   )
   select count(*) as counted,
@@ -583,20 +604,20 @@ prepare dayVisitSQL as
 -- dayStaffSQL (core/verify/days_sql.go): What was counted of days that are over is counted anew, in another way than
 -- core/daily does: for all days at once, and by what clocks showed.
 prepare dayStaffSQL as
-  with recursive zone as (
+  with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
     where zone like '% by ms'
-  ), sale as (
+  ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-      extract(hour from t.created_at at time zone z.zone) as hour
+      extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
     from loyalty.transaction t
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
-  ), kept as (
+  ), kept as not materialized (
     select tenant_id, day, concat_ws(' ', location_id, actor_kind, actor_id) as key, array[transactions, spend, points, stamps, voided, redemptions] as figures
     from loyalty.day_staff
-  ), counted as (
+  ), counted as not materialized (
     select tenant_id, day, key, array[sum(sold), sum(spend), sum(points), sum(stamps), sum(voided), sum(redeemed)] as figures
     from (
       select tenant_id, day, concat_ws(' ', coalesce(location_id, 0), actor_kind, actor_id) as key,
@@ -613,16 +634,18 @@ prepare dayStaffSQL as
     ) acted
     group by 1, 2, 3
   ), judged as (
-    select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+    select d.tenant_id, d.day || ' ' || d.key as id,
+      d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
     from (
-      select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-        saturated.k is distinct from saturated.c as wrong
-      from kept k
-      full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-      cross join lateral (
-        select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-          (select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-      ) saturated
+      select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+      from (
+        select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+        from kept
+        union all
+        select tenant_id, day, key, null, figures::numeric[]
+        from counted
+      ) found
+      group by tenant_id, day, key
     ) d
     join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
     left join (
@@ -630,6 +653,10 @@ prepare dayStaffSQL as
       from loyalty.day_mark m
       join zone z on z.tenant_id = m.tenant_id
     ) m on m.tenant_id = d.tenant_id and m.day = d.day
+    cross join lateral (
+      select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+      from unnest(d.kept, d.counted) as each (kept, counted)
+    ) f
     where m.day is null
   )
   select count(*) as counted,
@@ -641,21 +668,21 @@ prepare dayStaffSQL as
 -- dayRuleSQL (core/verify/days_sql.go): What was counted of days that are over is counted anew, in another way than
 -- core/daily does: for all days at once, and by what clocks showed.
 prepare dayRuleSQL as
-  with recursive zone as (
+  with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
     where zone like '% by ms'
-  ), sale as (
+  ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-      extract(hour from t.created_at at time zone z.zone) as hour
+      extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
     from loyalty.transaction t
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
-  ), kept as (
+  ), kept as not materialized (
     select tenant_id, day, concat_ws(' ', location_id, unit, promotion_id, level_id) as key,
       array[transactions, spend, issued, base, promotion, level, capped_sales, capped_off] as figures
     from loyalty.day_rule
-  ), counted as (
+  ), counted as not materialized (
     select tenant_id, day, concat_ws(' ', coalesce(location_id, 0), rule_type, coalesce(promotion_id, 0), coalesce(level_id, 0)) as key,
       array[count(*), sum(spend_amount_cents), sum(award), sum(base), sum(extra - base), sum(award - extra),
         coalesce(sum(capped::int), 0), sum(parts - award)] as figures
@@ -668,16 +695,18 @@ prepare dayRuleSQL as
     where voided_at is null
     group by 1, 2, 3
   ), judged as (
-    select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+    select d.tenant_id, d.day || ' ' || d.key as id,
+      d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
     from (
-      select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-        saturated.k is distinct from saturated.c as wrong
-      from kept k
-      full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-      cross join lateral (
-        select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-          (select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-      ) saturated
+      select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+      from (
+        select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+        from kept
+        union all
+        select tenant_id, day, key, null, figures::numeric[]
+        from counted
+      ) found
+      group by tenant_id, day, key
     ) d
     join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
     left join (
@@ -685,6 +714,10 @@ prepare dayRuleSQL as
       from loyalty.day_mark m
       join zone z on z.tenant_id = m.tenant_id
     ) m on m.tenant_id = d.tenant_id and m.day = d.day
+    cross join lateral (
+      select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+      from unnest(d.kept, d.counted) as each (kept, counted)
+    ) f
     where m.day is null
   )
   select count(*) as counted,
@@ -696,23 +729,23 @@ prepare dayRuleSQL as
 -- dayUseSQL (core/verify/days_sql.go): What was counted of days that are over is counted anew, in another way than
 -- core/daily does: for all days at once, and by what clocks showed.
 prepare dayUseSQL as
-  with recursive zone as (
+  with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
     where zone like '% by ms'
-  ), sale as (
+  ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-      extract(hour from t.created_at at time zone z.zone) as hour
+      extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
     from loyalty.transaction t
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
-  ), kept as (
+  ), kept as not materialized (
     select tenant_id, day, concat_ws(' ', reward_id, by_voucher) as key, array[redemptions, points, stamps, voided] as figures
     from loyalty.day_reward
     union all
     select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once, spend_once]
     from loyalty.day_coupon
-  ), taken as (
+  ), taken as not materialized (
     select s.tenant_id, s.day, s.spend_amount_cents as spend, s.spend_amount_cents + s.discount_cents as total,
       array_agg(v.coupon_id order by k.benefit_type desc, v.expires_at, v.id) as coupons,
       array_agg(k.benefit_value order by k.benefit_type desc, v.expires_at, v.id) as benefits,
@@ -724,15 +757,23 @@ prepare dayUseSQL as
     where s.voided_at is null
       and k.benefit_type in ('percent', 'amount')
     group by s.tenant_id, s.day, s.id, s.spend_amount_cents, s.discount_cents
-  ), bill as (
-    select tenant_id, day, spend, coupons, benefits, percents, 0 as n, total as before, total as remains
-    from taken
-    union all
-    select tenant_id, day, spend, coupons, benefits, percents, n + 1, remains,
-      remains - least(remains, case when n < percents then round(remains * benefits[n + 1] / 100.0)::bigint else benefits[n + 1] end)
-    from bill
-    where n < cardinality(coupons)
-  ), counted as (
+  ), bill as not materialized (
+    select t.tenant_id, t.day, t.spend, t.coupons, b.n, b.before, b.remains
+    from taken t
+    cross join lateral (
+      with recursive bill as (
+        select 0 as n, t.total as before, t.total as remains
+        union all
+        select n + 1, remains,
+          remains - least(remains, case when n < t.percents then round(remains * t.benefits[n + 1] / 100.0)::bigint else t.benefits[n + 1] end)
+        from bill
+        where n < cardinality(t.coupons)
+      )
+      select n, before, remains
+      from bill
+      where n > 0
+    ) b
+  ), counted as not materialized (
     select d.tenant_id, (d.created_at at time zone z.zone)::date as day, concat_ws(' ', d.reward_id, d.points_spent + d.stamps_spent = 0) as key,
       array[sum((d.voided_at is null)::int), sum(case when d.voided_at is null then d.points_spent else 0 end),
         sum(case when d.voided_at is null then d.stamps_spent else 0 end), sum((d.voided_at is not null)::int)] as figures
@@ -768,20 +809,21 @@ prepare dayUseSQL as
       union all
       select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0
       from bill
-      where n > 0
     ) v
     group by 1, 2, 3
   ), judged as (
-    select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+    select d.tenant_id, d.day || ' ' || d.key as id,
+      d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
     from (
-      select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-        saturated.k is distinct from saturated.c as wrong
-      from kept k
-      full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-      cross join lateral (
-        select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-          (select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-      ) saturated
+      select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+      from (
+        select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+        from kept
+        union all
+        select tenant_id, day, key, null, figures::numeric[]
+        from counted
+      ) found
+      group by tenant_id, day, key
     ) d
     join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
     left join (
@@ -789,6 +831,10 @@ prepare dayUseSQL as
       from loyalty.day_mark m
       join zone z on z.tenant_id = m.tenant_id
     ) m on m.tenant_id = d.tenant_id and m.day = d.day
+    cross join lateral (
+      select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+      from unnest(d.kept, d.counted) as each (kept, counted)
+    ) f
     where m.day is null
   )
   select count(*) as counted,
@@ -800,17 +846,17 @@ prepare dayUseSQL as
 -- dayFlowSQL (core/verify/days_sql.go): What was counted of days that are over is counted anew, in another way than
 -- core/daily does: for all days at once, and by what clocks showed.
 prepare dayFlowSQL as
-  with recursive zone as (
+  with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
     where zone like '% by ms'
-  ), sale as (
+  ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
-      extract(hour from t.created_at at time zone z.zone) as hour
+      extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
     from loyalty.transaction t
     join zone z on z.tenant_id = t.tenant_id
     where t.created_at < z.ends_at
-  ), kept as (
+  ), kept as not materialized (
     select tenant_id, day, concat_ws(' ', unit, kind) as key, array[amount, below] as figures
     from loyalty.day_flow
     union all
@@ -822,7 +868,7 @@ prepare dayFlowSQL as
     union all
     select tenant_id, month, concat_ws(' ', 'month', unit, kind), array[amount, below]
     from loyalty.month_flow
-  ), counted as (
+  ), counted as not materialized (
     select e.tenant_id, (e.created_at at time zone z.zone)::date as day, concat_ws(' ', e.unit, e.kind) as key,
       array[sum(e.amount), sum(least(e.balance_after, 0)) - sum(least(e.balance_after - e.amount::numeric, 0))] as figures
     from loyalty.ledger_entry e
@@ -849,16 +895,18 @@ prepare dayFlowSQL as
     ) m on m.tenant_id = f.tenant_id and m.month = date_trunc('month', f.day::timestamp)
     group by 1, 2, 3
   ), judged as (
-    select d.tenant_id, d.day || ' ' || d.key as id, d.wrong
+    select d.tenant_id, d.day || ' ' || d.key as id,
+      d.rows_kept <> 1 or d.rows_counted <> 1 or f.differ as wrong
     from (
-      select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.day, c.day) as day, coalesce(k.key, c.key) as key,
-        saturated.k is distinct from saturated.c as wrong
-      from kept k
-      full join counted c on c.key = k.key and c.day = k.day and c.tenant_id = k.tenant_id
-      cross join lateral (
-        select (select array_agg(least(n, 9223372036854775807)) from unnest(k.figures::numeric[]) n) as k,
-          (select array_agg(least(n, 9223372036854775807)) from unnest(c.figures::numeric[]) n) as c
-      ) saturated
+      select tenant_id, day, key, count(kept) as rows_kept, max(kept) as kept, count(counted) as rows_counted, max(counted) as counted
+      from (
+        select tenant_id, day, key, figures::numeric[] as kept, null::numeric[] as counted
+        from kept
+        union all
+        select tenant_id, day, key, null, figures::numeric[]
+        from counted
+      ) found
+      group by tenant_id, day, key
     ) d
     join zone z on z.tenant_id = d.tenant_id and d.day between z.first_day and z.last_day
     left join (
@@ -866,6 +914,10 @@ prepare dayFlowSQL as
       from loyalty.day_mark m
       join zone z on z.tenant_id = m.tenant_id
     ) m on m.tenant_id = d.tenant_id and m.day = d.day
+    cross join lateral (
+      select bool_or(least(each.kept, 9223372036854775807) is distinct from least(each.counted, 9223372036854775807)) as differ
+      from unnest(d.kept, d.counted) as each (kept, counted)
+    ) f
     where m.day is null
   )
   select count(*) as counted,
@@ -877,7 +929,7 @@ prepare dayFlowSQL as
 -- yearSQL (core/verify/days_sql.go): Years are judged when no day of them is to be counted again, and groups when the
 -- years are counted up to the last day.
 prepare yearSQL as
-  with zone as (
+  with zone as materialized (
     select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
     from (
       select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
@@ -885,12 +937,13 @@ prepare yearSQL as
       where zone like '% by ms'
     ) d
     join loyalty.year_counted k on k.tenant_id = d.tenant_id
-    where not exists (
-      select
-      from loyalty.day_mark m
-      where m.tenant_id = d.tenant_id
-        and (m.at at time zone d.zone)::date <= k.as_of
-    )
+    left join (
+      select tenant_id, min(at) as first_at
+      from loyalty.day_mark
+      group by tenant_id
+    ) m on m.tenant_id = k.tenant_id
+    where m.first_at is null
+      or (m.first_at at time zone d.zone)::date > k.as_of
   ), visit as (
     select t.tenant_id, t.customer_id, (t.created_at at time zone z.zone)::date as day, sum(t.spend_amount_cents) as spend
     from loyalty.transaction t
