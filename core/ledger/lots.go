@@ -270,14 +270,17 @@ const returnSQL = `
 			'expiry_return', @cause, @actor_kind, @actor_id, @actor_name, @now, @turn, m.day, array[m.lot], array[m.kept]
 		from moved m
 		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = m.customer_id
+	), lot as (
+		insert into loyalty.lot as l (tenant_id, customer_id, unit, expires_on, remaining)
+		select c.tenant_id, c.id, @unit, m.lot, m.kept
+		from moved m
+		join loyalty.customer c on c.tenant_id = @tenant_id and c.id = m.customer_id
+		where m.kept > 0
+		on conflict (tenant_id, customer_id, unit, expires_on) do update
+		set remaining = l.remaining + excluded.remaining
 	)
-	insert into loyalty.lot as l (tenant_id, customer_id, unit, expires_on, remaining)
-	select c.tenant_id, c.id, @unit, m.lot, m.kept
-	from moved m
-	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = m.customer_id
-	where m.kept > 0
-	on conflict (tenant_id, customer_id, unit, expires_on) do update
-	set remaining = l.remaining + excluded.remaining`
+	select
+	from moved`
 
 const endedSQL = `
 	with given as materialized (

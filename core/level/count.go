@@ -73,9 +73,12 @@ func (s *Service) actor(ctx context.Context, tenant core.TenantID) (core.Actor, 
 // A sale that began before a change of the levels is perhaps not counted for them. So counting begins after all
 // transactions have ended that were there when it was marked to begin, after the change; the clock is the database's, as in loyalty.settle_changes.
 const (
+	clockSQL = `
+	select clock_timestamp() as at`
+
 	beginCountSQL = `
 	update loyalty.level_programme
-	set begun_at = clock_timestamp(),
+	set begun_at = @begun_at,
 		counted_to = @first
 	where tenant_id = @tenant_id
 		and version = @version
@@ -188,6 +191,9 @@ func (s *Service) countNext(ctx context.Context, by core.Actor) (done bool, err 
 		args := db.Args{"version": setup.Version}
 		if setup.CountedTo == nil {
 			args["first"] = core.ID{}
+			if args["begun_at"], err = db.One[time.Time](ctx, tx, clockSQL, nil); err != nil {
+				return false, err
+			}
 			return false, moved(db.Exec(ctx, tx, beginCountSQL, args))
 		}
 		if setup.CountedTo.IsZero() {
@@ -221,18 +227,28 @@ func (s *Service) countNext(ctx context.Context, by core.Actor) (done bool, err 
 	})
 }
 
-const nothingToCountSQL = `
+const (
+	soldSQL = `
+	select exists (select from loyalty.transaction where tenant_id = @tenant_id) as sold`
+
+	nothingToCountSQL = `
 	update loyalty.level_programme
 	set counting = false,
 		frozen = false
 	where tenant_id = @tenant_id
-		and counted_to is null
-		and not exists (select from loyalty.transaction where tenant_id = @tenant_id)`
+		and counted_to is null`
+)
 
-// NothingToCount queues that levels are in force at once, at a business that was just made and whose sales are all ahead. A business
-// that others know may have a sale under way.
-func NothingToCount(tx *db.Tx) error {
-	return errors.Join(db.Queue(tx, nothingToCountSQL, nil), promotion.RulesChanged(tx))
+// NothingToCount puts the levels of an actor's business in force at once if it has no sale: it was just made, and its sales are all ahead.
+// A business that others know may have a sale under way.
+func NothingToCount(ctx context.Context, d *db.DB, by core.Actor) error {
+	return db.Run(ctx, d.Tenant(by), func(tx *db.Tx) error {
+		sold, err := db.One[bool](ctx, tx, soldSQL, nil)
+		if sold || err != nil {
+			return err
+		}
+		return errors.Join(db.Queue(tx, nothingToCountSQL, nil), promotion.RulesChanged(tx))
+	})
 }
 
 // moved returns errMoved if a statement about the state of a job changed nothing.

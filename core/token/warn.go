@@ -61,8 +61,11 @@ const warnBatch = 50
 func (s *Service) warn(ctx context.Context, _ warnExpiring) error {
 	for {
 		told, err := db.In(ctx, s.db.Platform(), func(tx *db.Tx) (int, error) {
-			warnings, err := db.All[warning](ctx, tx, warnSQL, db.Args{"now": tx.Now, "up_to": warnBatch, "first": FirstWarning, "last": LastWarning})
+			warnings, err := db.All[warning](ctx, tx, dueSQL, db.Args{"now": tx.Now, "up_to": warnBatch, "first": FirstWarning, "last": LastWarning})
 			told := len(warnings)
+			if err == nil && told > 0 {
+				err = markWarned(tx, warnings)
+			}
 			for err == nil && len(warnings) > 0 {
 				to := warnings[0].ReaderEmail
 				var e ExpiryEmail
@@ -100,41 +103,48 @@ func nextExpiryEmail(list []warning) (e ExpiryEmail, rest []warning, err error) 
 	return e, list, nil
 }
 
-// Marks tokens whose owners weren't told yet, and returns them once for each owner; one of the platform only for its
+// By which warning an owner is told of a token t at an instant.
+const dueWarning = `case when t.expires_at <= @now::timestamptz + make_interval(days => @last::int) then @last::int else @first::int end`
+
+// Locks tokens whose owners weren't told yet, and returns them once for each owner; one of the platform only for its
 // person. Who creates a token that ends sooner knows. A token that doesn't work isn't missed, so no one is told of it;
 // it is told of if its business is reactivated before it ends.
-const warnSQL = `
-	with due as (
-		select t.id, k.days
+const dueSQL = `
+	with due as materialized (
+		select t.id, t.tenant_id, t.staff_id, t.name, t.expires_at, t.last_used_at
 		from loyalty.token t
 		join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
 		left join loyalty.tenant n on n.id = t.tenant_id
-		cross join lateral (
-			select case when t.expires_at <= @now::timestamptz + make_interval(days => @last::int) then @last::int else @first::int end
-		) k (days)
 		where t.revoked_at is null
 			and t.expires_at > @now
 			and t.expires_at <= @now::timestamptz + make_interval(days => @first::int)
-			and (t.warned_days is null or t.warned_days > k.days)
-			and t.created_at <= t.expires_at - make_interval(days => k.days)
+			and (t.warned_days is null or t.warned_days > ` + dueWarning + `)
+			and t.created_at <= t.expires_at - make_interval(days => ` + dueWarning + `)
 			and s.status = 'active'
 			and s.role = case when t.tenant_id is null then 'super_admin' else 'owner' end
 			and coalesce(n.status, 'active') = 'active'
 		order by t.id
 		limit @up_to
-	), warned as (
-		update loyalty.token t
-		set warned_days = due.days
-		from due
-		where t.id = due.id
-			and (t.warned_days is null or t.warned_days > due.days)
-		returning t.id, t.tenant_id, t.staff_id, t.name, t.expires_at, t.last_used_at
+		for no key update of t
 	)
-	select w.id, w.name as token, w.expires_at, w.last_used_at, w.staff_id, o.name as owner,
+	select d.id, d.name as token, d.expires_at, d.last_used_at, d.staff_id, o.name as owner,
 		coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug, coalesce(n.timezone, 'UTC') as timezone,
 		p.id as reader_id, p.name as reader_name, p.email as reader_email
-	from warned w
-	join loyalty.staff o on o.id = w.staff_id
-	join loyalty.staff p on p.id = w.staff_id or p.tenant_id = w.tenant_id and p.role = 'owner' and p.status = 'active'
-	left join loyalty.tenant n on n.id = w.tenant_id
-	order by p.id, w.expires_at, w.id`
+	from due d
+	join loyalty.staff o on o.id = d.staff_id
+	join loyalty.staff p on p.id = d.staff_id or p.tenant_id = d.tenant_id and p.role = 'owner' and p.status = 'active'
+	left join loyalty.tenant n on n.id = d.tenant_id
+	order by p.id, d.expires_at, d.id`
+
+const warnedSQL = `
+	update loyalty.token t
+	set warned_days = ` + dueWarning + `
+	where t.id = any (@tokens::bigint[])`
+
+func markWarned(tx *db.Tx, warnings []warning) error {
+	tokens := make([]int64, len(warnings))
+	for i, w := range warnings {
+		tokens[i] = w.ID
+	}
+	return db.Queue(tx, warnedSQL, db.Args{"tokens": tokens, "now": tx.Now, "first": FirstWarning, "last": LastWarning})
+}

@@ -340,14 +340,17 @@ prepare returnSQL as
       'expiry_return', $8, $9, $10, $11, $12, $2, m.day, array[m.lot], array[m.kept]
     from moved m
     join loyalty.customer c on c.tenant_id = $6 and c.id = m.customer_id
+  ), lot as (
+    insert into loyalty.lot as l (tenant_id, customer_id, unit, expires_on, remaining)
+    select c.tenant_id, c.id, $4, m.lot, m.kept
+    from moved m
+    join loyalty.customer c on c.tenant_id = $6 and c.id = m.customer_id
+    where m.kept > 0
+    on conflict (tenant_id, customer_id, unit, expires_on) do update
+    set remaining = l.remaining + excluded.remaining
   )
-  insert into loyalty.lot as l (tenant_id, customer_id, unit, expires_on, remaining)
-  select c.tenant_id, c.id, $4, m.lot, m.kept
-  from moved m
-  join loyalty.customer c on c.tenant_id = $6 and c.id = m.customer_id
-  where m.kept > 0
-  on conflict (tenant_id, customer_id, unit, expires_on) do update
-  set remaining = l.remaining + excluded.remaining;
+  select
+  from moved;
 
 -- endedSQL (core/ledger/lots.go), for ReadEnded: ReadEnded returns a reading of what has ended of a sale's award, and
 -- would come back before a void takes the award.

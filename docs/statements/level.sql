@@ -65,14 +65,18 @@ prepare forgetNotesSQL as
     and customer_id = any ($2::uuid[])
     and note is not null;
 
+-- clockSQL (core/level/count.go): A sale that began before a change of the levels is perhaps not counted for them.
+prepare clockSQL as
+  select clock_timestamp() as at;
+
 -- beginCountSQL (core/level/count.go): A sale that began before a change of the levels is perhaps not counted for them.
--- $1=first $2=tenant_id $3=version
+-- $1=begun_at $2=first $3=tenant_id $4=version
 prepare beginCountSQL as
   update loyalty.level_programme
-  set begun_at = clock_timestamp(),
-    counted_to = $1
-  where tenant_id = $2
-    and version = $3
+  set begun_at = $1,
+    counted_to = $2
+  where tenant_id = $3
+    and version = $4
     and counting
     and counted_to is null;
 
@@ -144,16 +148,21 @@ prepare sumsSQL as
   ) part
   group by customer_id;
 
--- nothingToCountSQL (core/level/count.go), for NothingToCount: NothingToCount queues that levels are in force at once,
--- at a business that was just made and whose sales are all ahead.
+-- soldSQL (core/level/count.go), for NothingToCount: NothingToCount puts the levels of an actor's business in force at
+-- once if it has no sale: it was just made, and its sales are all ahead.
+-- $1=tenant_id
+prepare soldSQL as
+  select exists (select from loyalty.transaction where tenant_id = $1) as sold;
+
+-- nothingToCountSQL (core/level/count.go), for NothingToCount: NothingToCount puts the levels of an actor's business in
+-- force at once if it has no sale: it was just made, and its sales are all ahead.
 -- $1=tenant_id
 prepare nothingToCountSQL as
   update loyalty.level_programme
   set counting = false,
     frozen = false
   where tenant_id = $1
-    and counted_to is null
-    and not exists (select from loyalty.transaction where tenant_id = $1);
+    and counted_to is null;
 
 -- findWorkSQL (core/level/count.go): What is to be done for businesses: sales to count, or a day that has ended.
 -- $1=now

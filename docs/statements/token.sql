@@ -313,41 +313,39 @@ prepare deleteOldRefusalsSQL as
     limit $2
   );
 
--- warnSQL (core/token/warn.go): Marks tokens whose owners weren't told yet, and returns them once for each owner; one of
+-- dueSQL (core/token/warn.go): Locks tokens whose owners weren't told yet, and returns them once for each owner; one of
 -- the platform only for its person.
--- $1=now $2=last $3=first $4=up_to
-prepare warnSQL as
-  with due as (
-    select t.id, k.days
+-- $1=now $2=first $3=last $4=up_to
+prepare dueSQL as
+  with due as materialized (
+    select t.id, t.tenant_id, t.staff_id, t.name, t.expires_at, t.last_used_at
     from loyalty.token t
     join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
     left join loyalty.tenant n on n.id = t.tenant_id
-    cross join lateral (
-      select case when t.expires_at <= $1::timestamptz + make_interval(days => $2::int) then $2::int else $3::int end
-    ) k (days)
     where t.revoked_at is null
       and t.expires_at > $1
-      and t.expires_at <= $1::timestamptz + make_interval(days => $3::int)
-      and (t.warned_days is null or t.warned_days > k.days)
-      and t.created_at <= t.expires_at - make_interval(days => k.days)
+      and t.expires_at <= $1::timestamptz + make_interval(days => $2::int)
+      and (t.warned_days is null or t.warned_days > case when t.expires_at <= $1::timestamptz + make_interval(days => $3::int) then $3::int else $2::int end)
+      and t.created_at <= t.expires_at - make_interval(days => case when t.expires_at <= $1::timestamptz + make_interval(days => $3::int) then $3::int else $2::int end)
       and s.status = 'active'
       and s.role = case when t.tenant_id is null then 'super_admin' else 'owner' end
       and coalesce(n.status, 'active') = 'active'
     order by t.id
     limit $4
-  ), warned as (
-    update loyalty.token t
-    set warned_days = due.days
-    from due
-    where t.id = due.id
-      and (t.warned_days is null or t.warned_days > due.days)
-    returning t.id, t.tenant_id, t.staff_id, t.name, t.expires_at, t.last_used_at
+    for no key update of t
   )
-  select w.id, w.name as token, w.expires_at, w.last_used_at, w.staff_id, o.name as owner,
+  select d.id, d.name as token, d.expires_at, d.last_used_at, d.staff_id, o.name as owner,
     coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug, coalesce(n.timezone, 'UTC') as timezone,
     p.id as reader_id, p.name as reader_name, p.email as reader_email
-  from warned w
-  join loyalty.staff o on o.id = w.staff_id
-  join loyalty.staff p on p.id = w.staff_id or p.tenant_id = w.tenant_id and p.role = 'owner' and p.status = 'active'
-  left join loyalty.tenant n on n.id = w.tenant_id
-  order by p.id, w.expires_at, w.id;
+  from due d
+  join loyalty.staff o on o.id = d.staff_id
+  join loyalty.staff p on p.id = d.staff_id or p.tenant_id = d.tenant_id and p.role = 'owner' and p.status = 'active'
+  left join loyalty.tenant n on n.id = d.tenant_id
+  order by p.id, d.expires_at, d.id;
+
+-- warnedSQL (core/token/warn.go)
+-- $1=now $2=last $3=first $4=tokens
+prepare warnedSQL as
+  update loyalty.token t
+  set warned_days = case when t.expires_at <= $1::timestamptz + make_interval(days => $2::int) then $2::int else $3::int end
+  where t.id = any ($4::bigint[]);
