@@ -49,7 +49,8 @@ const insertChangesSQL = `
 		@actor_kind, @actor_id, @actor_name, @now
 	from unnest(@ids::uuid[], @customers::uuid[], @from::bigint[], @to::bigint[], @reasons::text[], @from_until::date[], @until::date[])
 		c (id, customer, from_level, to_level, reason, from_until, until)
-	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = c.customer`
+	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = c.customer
+	returning 1`
 
 // Move is a change of a customer's level.
 type Move struct {

@@ -342,7 +342,7 @@ func TestCountingWaitsForOlderTransactions(t *testing.T) {
 	if _, err := s.Services.Levels.CountNext(t.Context(), by); err != nil {
 		t.Fatal(err)
 	}
-	s.Exec("update loyalty.level_programme set begun_at = begun_at + interval '2 seconds' where tenant_id = $1", s.By.Tenant.ID)
+	s.Exec("update loyalty.level_programme set begun_at = $2 where tenant_id = $1", s.By.Tenant.ID, time.Now().Add(2*time.Second))
 	if _, err := s.Services.Levels.CountNext(t.Context(), by); !errors.Is(err, level.ErrBusy) {
 		t.Errorf("beside an older transaction: %v", err)
 	}

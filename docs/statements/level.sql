@@ -42,7 +42,8 @@ prepare insertChangesSQL as
     $2, $3, $4, $5
   from unnest($6::uuid[], $7::uuid[], $8::bigint[], $9::bigint[], $10::text[], $11::date[], $12::date[])
     c (id, customer, from_level, to_level, reason, from_until, until)
-  join loyalty.customer k on k.tenant_id = $1 and k.id = c.customer;
+  join loyalty.customer k on k.tenant_id = $1 and k.id = c.customer
+  returning 1;
 
 -- changesSQL (core/level/change.go): The newest ones are enough to see how the customer got the level that they have:
 -- each of this year's is of a higher level.
