@@ -178,7 +178,8 @@ const (
 				and h.key = g.key
 		)
 	order by g.key
-	limit (select greatest(@most - count(*), 0) from loyalty.customer_tag where tenant_id = @tenant_id and customer_id = @kept)`
+	limit (select greatest(@most - count(*), 0) from loyalty.customer_tag where tenant_id = @tenant_id and customer_id = @kept)
+	returning 1`
 
 	// Earlier duplicates of the duplicate lead to the kept customer.
 	repointSQL = `

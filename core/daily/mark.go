@@ -166,7 +166,8 @@ const (
 	select @tenant_id, created_at, @mark, false
 	from loyalty.transaction
 	where tenant_id = @tenant_id
-		and id = @id`
+		and id = @id
+	returning 1`
 )
 
 // MarkVouchers queues that the days of redeemed vouchers and of their sales are counted anew. It comes before the vouchers are valid again.

@@ -307,6 +307,9 @@ func TestEveryStatementPrepares(t *testing.T) {
 				t.Errorf("%s.%s touches %s and does not name @tenant_id", s.pkg, s.name, table)
 			}
 		}
+		if into := selectedInto.FindStringSubmatch(s.sql); into != nil && slices.Contains(tenantTables, into[1]) && !answers.MatchString(into[2]) {
+			t.Errorf("%s.%s selects into %s without returning: a distributed database copies its rows, which policies refuse", s.pkg, s.name, into[1])
+		}
 	}
 	if _, err := conn.Exec(t.Context(), "reset role"); err != nil {
 		t.Fatal(err)
@@ -320,6 +323,12 @@ func TestEveryStatementPrepares(t *testing.T) {
 		}
 	}
 }
+
+// An insert … select that is the statement itself, its table and the rest; and what spares it the copy to a node (docs/scale.md).
+var (
+	selectedInto = regexp.MustCompile(`(?ms)^\tinsert into loyalty\.(\w+).*?\n\tselect (.*)`)
+	answers      = regexp.MustCompile(`\b(returning|on conflict)\b`)
+)
 
 // "Each table is written by one package."
 func TestEachTableHasOneWriter(t *testing.T) {

@@ -20,7 +20,8 @@ const insertChangeSQL = `
 		@actor_kind, @actor_id, @actor_name, @now
 	from loyalty.customer c
 	where c.tenant_id = @tenant_id
-		and c.id = @customer`
+		and c.id = @customer
+	returning 1`
 
 // Queue queues changes of a customer's level, whose account the transaction has locked. The account's standing
 // changes with them (ledger.KeepStanding).

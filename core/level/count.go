@@ -71,7 +71,8 @@ func (s *Service) actor(ctx context.Context, tenant core.TenantID) (core.Actor, 
 }
 
 // A sale that began before a change of the levels is perhaps not counted for them. So counting begins after all
-// transactions have ended that were there when it was marked to begin, after the change; the clock is the database's, as in loyalty.settle_changes.
+// transactions have ended that were there when it was marked to begin, after the change; the clock is the database's, as in loyalty.settle_changes,
+// and read before: a distributed database's nodes set no clocks.
 const (
 	clockSQL = `
 	select clock_timestamp() as at`

@@ -108,7 +108,8 @@ const dueWarning = `case when t.expires_at <= @now::timestamptz + make_interval(
 
 // Locks tokens whose owners weren't told yet, and returns them once for each owner; one of the platform only for its
 // person. Who creates a token that ends sooner knows. A token that doesn't work isn't missed, so no one is told of it;
-// it is told of if its business is reactivated before it ends.
+// it is told of if its business is reactivated before it ends. They are marked by a statement of their own: a distributed database can't
+// change a table that only the coordinator has in one that reads businesses, too.
 const dueSQL = `
 	with due as materialized (
 		select t.id, t.tenant_id, t.staff_id, t.name, t.expires_at, t.last_used_at

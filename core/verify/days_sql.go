@@ -11,6 +11,7 @@ const (
 		from loyalty.days_counted
 		where zone like '%` + daily.Form + `'`
 
+	// Nothing is materialized, so that a node of a distributed database compares its own days in one step.
 	daysOf = `
 	with zone as not materialized (` + zones + `
 	), sale as not materialized (

@@ -371,7 +371,8 @@ prepare moveTagsSQL as
         and h.key = g.key
     )
   order by g.key
-  limit (select greatest($4 - count(*), 0) from loyalty.customer_tag where tenant_id = $1 and customer_id = $2);
+  limit (select greatest($4 - count(*), 0) from loyalty.customer_tag where tenant_id = $1 and customer_id = $2)
+  returning 1;
 
 -- repointSQL (core/customer/merge.go): Earlier duplicates of the duplicate lead to the kept customer.
 -- $1=kept $2=tenant_id $3=merged

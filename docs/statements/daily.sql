@@ -813,7 +813,8 @@ prepare markSaleSQL as
   select $1, created_at, $2, false
   from loyalty.transaction
   where tenant_id = $1
-    and id = $3;
+    and id = $3
+  returning 1;
 
 -- yearSQL (core/daily/year.go), for CountNext: CountNext counts a day: first those that are over, then those that are
 -- marked, then today, then those of the past, the latest first.

@@ -25,7 +25,8 @@ prepare insertChangeSQL as
     $11, $12, $13, $14
   from loyalty.customer c
   where c.tenant_id = $2
-    and c.id = $3;
+    and c.id = $3
+  returning 1;
 
 -- insertChangesSQL (core/level/change.go), for QueueAll: QueueAll queues changes of many customers, which have no cause.
 -- $1=tenant_id $2=actor_kind $3=actor_id $4=actor_name $5=now $6=ids $7=customers $8=from $9=to $10=reasons
