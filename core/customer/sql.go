@@ -386,10 +386,14 @@ const (
 	setFurtherSQL = `
 	update loyalty.customer_key f
 	set key = given.new
-	from unnest(@old::text[], @new::text[]) given (old, new)
+	from (
+		select 'moving ' || old as key, new
+		from unnest(@old::text[], @new::text[]) given (old, new)
+		offset 0
+	) given
 	where f.tenant_id = @tenant_id
 		and f.kind = 'phone'
-		and f.key = 'moving ' || given.old`
+		and f.key = given.key`
 
 	unfoldSQL = `
 	update loyalty.customer

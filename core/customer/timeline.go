@@ -66,7 +66,7 @@ type TimelineFilter struct {
 // An entry with its cause: the sale's type and spend, the redeemed reward, the voucher's coupon. A void
 // that directly follows what it voids is folded into that entry; another one has its own, because the
 // balances between them include what was voided. What is returned of an expired award is folded into the void or refund that
-// deducts the award.
+// deducts the award. Each table is looked up by columns of the rows before it, because of the policies (docs/architecture/isolation.md).
 const selectEntry = `
 	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
 		e.kind in ('earn', 'redemption') and coalesce(t.status, r.status) = 'voided' or e.kind = 'voucher' and coalesce(v.turn > e.turn, false) as voided, n.balance_after as balance_voided,
@@ -76,13 +76,25 @@ const selectEntry = `
 		m.merged_id, m.first_name || ' ' || m.last_name as merged_name,
 		e.actor_kind, e.actor_name, e.created_at
 	from loyalty.ledger_entry e
-	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = e.seq + 1 and n.cause = e.cause and n.turn = e.turn and n.kind <> 'expiry_return'
-	left join loyalty.ledger_entry x on x.tenant_id = e.tenant_id and x.customer_id = e.customer_id and x.seq = e.seq - 1 and x.cause = e.cause and x.turn = e.turn and x.kind = 'expiry_return'
+	cross join lateral (
+		select e.seq - 1 as before, e.seq + 1 as after
+		offset 0
+	) beside
+	left join loyalty.ledger_entry n on n.tenant_id = e.tenant_id and n.customer_id = e.customer_id and n.seq = beside.after and n.cause = e.cause and n.turn = e.turn and n.kind <> 'expiry_return'
+	left join loyalty.ledger_entry x on x.tenant_id = e.tenant_id and x.customer_id = e.customer_id and x.seq = beside.before and x.cause = e.cause and x.turn = e.turn and x.kind = 'expiry_return'
 	left join loyalty.refund f on e.kind = 'refund' and f.tenant_id = e.tenant_id and f.id = e.cause
-	left join loyalty.transaction t on e.kind in ('earn', 'reversal', 'refund') and t.tenant_id = e.tenant_id and t.id = coalesce(f.transaction_id, e.cause)
+	cross join lateral (
+		select coalesce(f.transaction_id, e.cause) as id
+		offset 0
+	) s
+	left join loyalty.transaction t on e.kind in ('earn', 'reversal', 'refund') and t.tenant_id = e.tenant_id and t.id = s.id
 	left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
 	left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
-	left join loyalty.location l on l.tenant_id = e.tenant_id and l.id = coalesce(t.location_id, r.location_id)
+	cross join lateral (
+		select coalesce(t.location_id, r.location_id) as id
+		offset 0
+	) o
+	left join loyalty.location l on l.tenant_id = e.tenant_id and l.id = o.id
 	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
 	left join loyalty.voucher v on e.kind in ('voucher', 'reversal') and v.tenant_id = e.tenant_id and v.id = e.cause
 	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
@@ -95,7 +107,7 @@ const selectEntry = `
 			from loyalty.ledger_entry b
 			where b.tenant_id = @tenant_id
 				and b.customer_id = @customer
-				and b.seq = e.seq - 1
+				and b.seq = beside.before
 				and b.cause = e.cause
 				and b.turn = e.turn
 				and b.kind <> 'expiry_return'

@@ -80,7 +80,7 @@ const (
 						from loyalty.transaction
 						where tenant_id = @tenant_id
 							and customer_id = c.customer_id
-							and id < c.ids[cardinality(c.ids)]
+							and id < c.oldest_id
 							and status = 'completed'
 							and location_id = c.location_id
 						order by id desc
@@ -89,6 +89,7 @@ const (
 				end as prior_here
 			from (
 				select s.customer_id, s.location_id, s.at, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+					b.ids[cardinality(b.ids)] as oldest_id,
 					` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
 				from (
 					select customer_id, location_id, min(created_at) as at
@@ -211,6 +212,7 @@ const (
 	from (
 		select month::date as month, (month + interval '1 month')::date as next
 		from generate_series(date_trunc('month', @day::date::timestamp), @up_to::date, interval '1 month') month
+		offset 0
 	) m
 	join loyalty.day_flow f on f.tenant_id = @tenant_id and f.day >= m.month and f.day < m.next
 	where m.month >= coalesce(@first_day::date, '-infinity')

@@ -240,9 +240,10 @@ const (
 	visitsNotKept = eachVisit + `
 		where not span.visits_kept`
 
+	// A day is a column here: of what a condition computes itself from an outer row, PostgreSQL looks up nothing in the index of a table with a policy.
 	eachDay = `
 		from span
-		cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n`
+		cross join lateral unnest(array(select span.first_day + generate_series(0, span.last_day - span.first_day))) e (day)`
 
 	wholeDays = `
 		where span.visits_kept
@@ -257,7 +258,7 @@ const (
 			select sum(case when prior = 'infinity' then customers else -customers end) as customers
 			from loyalty.day_visit
 			where tenant_id = @tenant_id
-				and day = span.first_day + n
+				and day = e.day
 				and prior >= span.since
 				and location_id = `
 
@@ -279,7 +280,7 @@ const AttendanceOfSpans = `
 			from loyalty.day_visit
 			where tenant_id = @tenant_id
 				and location_id = @location
-				and day = span.first_day + n
+				and day = e.day
 				and prior >= span.since
 		) d
 		cross join lateral (
@@ -287,7 +288,7 @@ const AttendanceOfSpans = `
 			from loyalty.day_visit
 			where tenant_id = @tenant_id
 				and location_id = @location
-				and day = span.first_day + n
+				and day = e.day
 				and prior = '-infinity'
 		) f` + wholeDays + `
 		union all
@@ -308,14 +309,14 @@ const AttendanceOfSpans = `
 // ReturnsOfSpans say how many customers came since a day of a span, anywhere, and had come before that day: as many as the rows of that day
 // and of later ones add up to (part, day, customers). Each visit but the first adds one on its day, and takes one off the day of the visit before.
 const ReturnsOfSpans = `
-		select span.part, case when d.prior = 'infinity' then span.first_day + n else d.prior end as day,
+		select span.part, case when d.prior = 'infinity' then e.day else d.prior end as day,
 			sum(case when d.prior = 'infinity' then d.customers else -d.customers end) as customers` + eachDay + `
 		cross join lateral (
 			select prior, customers
 			from loyalty.day_visit
 			where tenant_id = @tenant_id
 				and location_id = 0
-				and day = span.first_day + n
+				and day = e.day
 				and prior >= span.since
 			offset 0
 		) d` + wholeDays + `

@@ -65,17 +65,20 @@ const lockSQL = `
 // deducted before there were lots was there before the rule, whatever its time says.
 const heldLots = `
 	), begun as materialized (
-		select d.*, coalesce(d.lots_from, (
-			select greatest(
-				least(min(e.seq) filter (where e.expires_on is not null) - 1,
-					coalesce(max(e.seq) filter (where d.begun_at is null or e.created_at <= d.begun_at), 0)),
-				max(e.seq) filter (where e.amount < 0))
-			from loyalty.ledger_entry e
-			where e.tenant_id = @tenant_id
-				and e.customer_id = d.customer_id
-				and e.unit = d.unit
-		)) as first_seq
-		from due d
+		select d.*, coalesce(d.lots_seq, d.first_seq) as held_seq
+		from (
+			select d.*, coalesce(d.lots_from, (
+				select greatest(
+					least(min(e.seq) filter (where e.expires_on is not null) - 1,
+						coalesce(max(e.seq) filter (where d.begun_at is null or e.created_at <= d.begun_at), 0)),
+					max(e.seq) filter (where e.amount < 0))
+				from loyalty.ledger_entry e
+				where e.tenant_id = @tenant_id
+					and e.customer_id = d.customer_id
+					and e.unit = d.unit
+			)) as first_seq
+			from due d
+		) d
 	), held as materialized (
 		select h.customer_id, h.unit, h.expires_on, sum(h.remaining)::bigint as remaining, bool_or(h.is_new) as is_new
 		from (
@@ -99,7 +102,7 @@ const heldLots = `
 			union all
 			select d.customer_id, d.unit, coalesce(e.expires_on, 'infinity'), least(e.amount, e.balance_after), true
 			from begun d
-			join loyalty.ledger_entry e on e.tenant_id = @tenant_id and e.customer_id = d.customer_id and e.seq > coalesce(d.lots_seq, d.first_seq)
+			join loyalty.ledger_entry e on e.tenant_id = @tenant_id and e.customer_id = d.customer_id and e.seq > d.held_seq
 			where e.unit = d.unit
 				and e.amount > 0
 				and e.lot_dates is null

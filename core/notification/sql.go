@@ -40,6 +40,16 @@ const updateSettingsSQL = `
 		updated_at = @now
 	where tenant_id = @tenant_id`
 
+// pendingTooLong is whether a redemption has waited too long: the oldest one, because a policy lets none be looked up by what is computed here.
+const pendingTooLong = `(
+				select id
+				from loyalty.redemption
+				where tenant_id = @tenant_id
+					and status = 'pending'
+				order by id
+				limit 1
+			) < ` + pendingBefore
+
 // pendingBefore is the first id of redemptions that don't wait too long yet.
 const pendingBefore = `(lpad(to_hex(floor(extract(epoch from @now::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
 				|| repeat('0', 20))::uuid`
@@ -59,13 +69,7 @@ const open = `
 			when n.kind = 'stock_low' then r.active and r.stock between 1 and t.stock_low
 			when n.kind = 'stock_empty' then r.active and r.stock = 0
 			when n.kind = 'coupon_limit' then ` + nearLimit + `
-			when n.kind = 'redemptions_pending' then exists (
-				select
-				from loyalty.redemption d
-				where d.tenant_id = @tenant_id
-					and d.status = 'pending'
-					and d.id < ` + pendingBefore + `
-			)
+			when n.kind = 'redemptions_pending' then ` + pendingTooLong + `
 			when n.kind = 'send_failed' then (m.status = 'failed' or m.failed > 0) and n.created_at > @lasting_since
 			when n.kind = 'send_held' then ` + heldSend + `
 			when n.kind in ('staff_activity', 'joins_fast') then n.created_at > @lasting_since
@@ -132,11 +136,15 @@ const listSQL = `
 		select count(*) as redemptions, min(created_at) as oldest
 		from (
 			select d.created_at
-			from (select n.pending_days) t
+			from (
+				select ` + pendingBefore + ` as first_id
+				from (select n.pending_days) t
+				where n.kind = 'redemptions_pending'
+				offset 0
+			) t
 			join loyalty.redemption d on d.tenant_id = @tenant_id
 				and d.status = 'pending'
-				and d.id < ` + pendingBefore + `
-			where n.kind = 'redemptions_pending'
+				and d.id < t.first_id
 			order by d.id
 			limit 1001
 		) waiting
@@ -228,13 +236,7 @@ const raisePendingSQL = `
 	select @tenant_id, loyalty.new_ulid(@now), 'redemptions_pending', @week, @now
 	from (` + thresholds + `
 	) t
-	where exists (
-		select
-		from loyalty.redemption d
-		where d.tenant_id = @tenant_id
-			and d.status = 'pending'
-			and d.id < ` + pendingBefore + `
-	)` + once
+	where ` + pendingTooLong + once
 
 const raiseSendSQL = `
 	insert into loyalty.notification (tenant_id, id, kind, cause, coupon_id, send_id, name, created_at)

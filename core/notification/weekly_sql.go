@@ -11,15 +11,16 @@ const activeTenantSQL = `
 // Due from Monday, 08:00 local time, for a day.
 const queueWeeklySQL = `
 	insert into loyalty.weekly_mail (tenant_id, week, queued_at)
-	select n.id, local.monday::date, @now
+	select n.id, local.monday, @now
 	from loyalty.tenant n
 	cross join lateral (
-		select @now::timestamptz at time zone n.timezone as at, date_trunc('week', @now::timestamptz at time zone n.timezone) as monday
+		select @now::timestamptz at time zone n.timezone as at, date_trunc('week', @now::timestamptz at time zone n.timezone)::date as monday
+		offset 0
 	) local
 	where n.status = 'active'
 		and local.at >= local.monday + interval '8 hours'
 		and local.at < local.monday + interval '32 hours'
-		and not exists (select from loyalty.weekly_mail w where w.tenant_id = n.id and w.week = local.monday::date)
+		and not exists (select from loyalty.weekly_mail w where w.tenant_id = n.id and w.week = local.monday)
 	order by n.id
 	on conflict do nothing
 	returning tenant_id as tenant, week`

@@ -92,18 +92,22 @@ var lapsedList = db.NewList(`
 
 // Those who came lately and those who didn't are apart in the index, so a page doesn't read the others.
 var (
-	groupList        = db.NewList(selectGroup+`> k.as_of - 60 {position} {page}`, latestVisitFirst, nil)
-	earlierGroupList = db.NewList(selectGroup+`<= k.as_of - 60 {position} {page}`, latestVisitFirst, nil)
+	groupList        = db.NewList(selectGroup+`> k.day {position} {page}`, latestVisitFirst, nil)
+	earlierGroupList = db.NewList(selectGroup+`<= k.day {position} {page}`, latestVisitFirst, nil)
 	latestVisitFirst = db.Descending("y.last_day, y.customer_id", "@at, @id")
 )
 
 const selectGroup = `
 	select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
 		y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
-	from loyalty.year_counted k
+	from (
+		select as_of, as_of - 60 as day, high
+		from loyalty.year_counted
+		where tenant_id = @tenant_id
+		offset 0
+	) k
 	join loyalty.customer_year y on y.tenant_id = @tenant_id
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = y.customer_id and c.merged_into is null
 	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = y.customer_id
-	where k.tenant_id = @tenant_id
-		and ` + daily.GroupOfYear + ` = @group::text
+	where ` + daily.GroupOfYear + ` = @group::text
 		and y.last_day `

@@ -312,26 +312,30 @@ const (
 	join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
 	join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
 	left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
-	left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, ` + returnedCoupon + `)`
+	cross join lateral (
+		select coalesce(v.coupon_id, ` + returnedCoupon + `) as coupon_id
+		offset 0
+	) g
+	left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = g.coupon_id`
 
 	// A voucher that is valid again no longer names its reward's redemption, which is voided and was at no cost. It was
 	// used at the till, or was restored.
 	returnedCoupon = `case
-		when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
-			select u.coupon_id
-			from loyalty.checkout_item i
-			join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-			where i.tenant_id = @tenant_id
-				and i.redemption_id = d.id
-				and i.kind = 'voucher'
-		), (
-			select u.coupon_id
-			from loyalty.voucher u
-			where u.tenant_id = @tenant_id
-				and u.customer_id = d.customer_id
-				and u.restored_redemption_id = d.id
-		))
-	end`
+			when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+				select u.coupon_id
+				from loyalty.checkout_item i
+				join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+				where i.tenant_id = @tenant_id
+					and i.redemption_id = d.id
+					and i.kind = 'voucher'
+			), (
+				select u.coupon_id
+				from loyalty.voucher u
+				where u.tenant_id = @tenant_id
+					and u.customer_id = d.customer_id
+					and u.restored_redemption_id = d.id
+			))
+		end`
 
 	selectRedemptions = `
 	select ` + namedColumns + withNames + `

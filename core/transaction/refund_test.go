@@ -281,8 +281,7 @@ func TestACashierRefundsTheirOwnLastSale(t *testing.T) {
 // expiring lets the shop's points end on the last day of the month after they were earned.
 func (s shop) expiring() shop {
 	s.T.Helper()
-	s.Exec("insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at) values ($1, 'points', 'after', 1, 'month', now(), now())", s.By.Tenant.ID)
-	s.By.Tenant.PointsExpiry = core.Expiry{Rule: core.ExpireAfter, Months: 1, RoundTo: core.ToMonth}
+	s.Shop = s.ExpireAfter(ledger.Points, 1, core.ToMonth)
 	return s
 }
 

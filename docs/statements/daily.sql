@@ -219,7 +219,7 @@ prepare keepVisitsSQL as
             from loyalty.transaction
             where tenant_id = $3
               and customer_id = c.customer_id
-              and id < c.ids[cardinality(c.ids)]
+              and id < c.oldest_id
               and status = 'completed'
               and location_id = c.location_id
             order by id desc
@@ -228,6 +228,7 @@ prepare keepVisitsSQL as
         end as prior_here
       from (
         select s.customer_id, s.location_id, s.at, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+          b.ids[cardinality(b.ids)] as oldest_id,
           $1::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $1::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
         from (
           select customer_id, location_id, min(created_at) as at
@@ -509,6 +510,7 @@ prepare keepMonthsSQL as
   from (
     select month::date as month, (month + interval '1 month')::date as next
     from generate_series(date_trunc('month', $2::date::timestamp), $3::date, interval '1 month') month
+    offset 0
   ) m
   join loyalty.day_flow f on f.tenant_id = $1 and f.day >= m.month and f.day < m.next
   where m.month >= coalesce($4::date, '-infinity')

@@ -23,17 +23,20 @@ prepare endingsSQL as
     where a.tenant_id = $1
       and a.customer_id = $2
   ), begun as materialized (
-    select d.*, coalesce(d.lots_from, (
-        select greatest(
-          least(min(e.seq) filter (where e.expires_on is not null) - 1,
-            coalesce(max(e.seq) filter (where d.begun_at is null or e.created_at <= d.begun_at), 0)),
-          max(e.seq) filter (where e.amount < 0))
-        from loyalty.ledger_entry e
-        where e.tenant_id = $1
-        and e.customer_id = d.customer_id
-        and e.unit = d.unit
-      )) as first_seq
-    from due d
+    select d.*, coalesce(d.lots_seq, d.first_seq) as held_seq
+    from (
+      select d.*, coalesce(d.lots_from, (
+          select greatest(
+            least(min(e.seq) filter (where e.expires_on is not null) - 1,
+              coalesce(max(e.seq) filter (where d.begun_at is null or e.created_at <= d.begun_at), 0)),
+            max(e.seq) filter (where e.amount < 0))
+          from loyalty.ledger_entry e
+          where e.tenant_id = $1
+          and e.customer_id = d.customer_id
+          and e.unit = d.unit
+        )) as first_seq
+      from due d
+    ) d
   ), held as materialized (
     select h.customer_id, h.unit, h.expires_on, sum(h.remaining)::bigint as remaining, bool_or(h.is_new) as is_new
     from (
@@ -57,7 +60,7 @@ prepare endingsSQL as
       union all
       select d.customer_id, d.unit, coalesce(e.expires_on, 'infinity'), least(e.amount, e.balance_after), true
       from begun d
-      join loyalty.ledger_entry e on e.tenant_id = $1 and e.customer_id = d.customer_id and e.seq > coalesce(d.lots_seq, d.first_seq)
+      join loyalty.ledger_entry e on e.tenant_id = $1 and e.customer_id = d.customer_id and e.seq > d.held_seq
       where e.unit = d.unit
         and e.amount > 0
         and e.lot_dates is null
@@ -159,17 +162,20 @@ prepare settleSQL as
       and a.customer_id = any ($3::uuid[])
       and (u.lots_seq is distinct from a.entries or least(u.expire_on, u.idle_on) < $1)
   ), begun as materialized (
-    select d.*, coalesce(d.lots_from, (
-        select greatest(
-          least(min(e.seq) filter (where e.expires_on is not null) - 1,
-            coalesce(max(e.seq) filter (where d.begun_at is null or e.created_at <= d.begun_at), 0)),
-          max(e.seq) filter (where e.amount < 0))
-        from loyalty.ledger_entry e
-        where e.tenant_id = $2
-        and e.customer_id = d.customer_id
-        and e.unit = d.unit
-      )) as first_seq
-    from due d
+    select d.*, coalesce(d.lots_seq, d.first_seq) as held_seq
+    from (
+      select d.*, coalesce(d.lots_from, (
+          select greatest(
+            least(min(e.seq) filter (where e.expires_on is not null) - 1,
+              coalesce(max(e.seq) filter (where d.begun_at is null or e.created_at <= d.begun_at), 0)),
+            max(e.seq) filter (where e.amount < 0))
+          from loyalty.ledger_entry e
+          where e.tenant_id = $2
+          and e.customer_id = d.customer_id
+          and e.unit = d.unit
+        )) as first_seq
+      from due d
+    ) d
   ), held as materialized (
     select h.customer_id, h.unit, h.expires_on, sum(h.remaining)::bigint as remaining, bool_or(h.is_new) as is_new
     from (
@@ -193,7 +199,7 @@ prepare settleSQL as
       union all
       select d.customer_id, d.unit, coalesce(e.expires_on, 'infinity'), least(e.amount, e.balance_after), true
       from begun d
-      join loyalty.ledger_entry e on e.tenant_id = $2 and e.customer_id = d.customer_id and e.seq > coalesce(d.lots_seq, d.first_seq)
+      join loyalty.ledger_entry e on e.tenant_id = $2 and e.customer_id = d.customer_id and e.seq > d.held_seq
       where e.unit = d.unit
         and e.amount > 0
         and e.lot_dates is null

@@ -97,14 +97,15 @@ prepare countsSQL as
       when n.kind = 'coupon_limit' then k.active
         and (k.expires_at is null or k.expires_at > $4)
         and k.redemptions_count::numeric * 100 >= k.max_redemptions::numeric * t.coupon_percent
-      when n.kind = 'redemptions_pending' then exists (
-        select
-        from loyalty.redemption d
-        where d.tenant_id = $1
-          and d.status = 'pending'
-          and d.id < (lpad(to_hex(floor(extract(epoch from $4::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
-          || repeat('0', 20))::uuid
-      )
+      when n.kind = 'redemptions_pending' then (
+        select id
+        from loyalty.redemption
+        where tenant_id = $1
+          and status = 'pending'
+        order by id
+        limit 1
+      ) < (lpad(to_hex(floor(extract(epoch from $4::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
+        || repeat('0', 20))::uuid
       when n.kind = 'send_failed' then (m.status = 'failed' or m.failed > 0) and n.created_at > $5
       when n.kind = 'send_held' then m.held_at is not null
         and m.status in ('waiting', 'mailing')
@@ -143,14 +144,15 @@ prepare listSQL as
       when n.kind = 'coupon_limit' then k.active
         and (k.expires_at is null or k.expires_at > $2)
         and k.redemptions_count::numeric * 100 >= k.max_redemptions::numeric * t.coupon_percent
-      when n.kind = 'redemptions_pending' then exists (
-        select
-        from loyalty.redemption d
-        where d.tenant_id = $1
-          and d.status = 'pending'
-          and d.id < (lpad(to_hex(floor(extract(epoch from $2::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
+      when n.kind = 'redemptions_pending' then (
+        select id
+        from loyalty.redemption
+        where tenant_id = $1
+          and status = 'pending'
+        order by id
+        limit 1
+      ) < (lpad(to_hex(floor(extract(epoch from $2::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
         || repeat('0', 20))::uuid
-      )
       when n.kind = 'send_failed' then (m.status = 'failed' or m.failed > 0) and n.created_at > $3
       when n.kind = 'send_held' then m.held_at is not null
         and m.status in ('waiting', 'mailing')
@@ -187,12 +189,16 @@ prepare listSQL as
     select count(*) as redemptions, min(created_at) as oldest
     from (
       select d.created_at
-      from (select n.pending_days) t
+      from (
+        select (lpad(to_hex(floor(extract(epoch from $2::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
+          || repeat('0', 20))::uuid as first_id
+        from (select n.pending_days) t
+        where n.kind = 'redemptions_pending'
+        offset 0
+      ) t
       join loyalty.redemption d on d.tenant_id = $1
         and d.status = 'pending'
-        and d.id < (lpad(to_hex(floor(extract(epoch from $2::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
-        || repeat('0', 20))::uuid
-      where n.kind = 'redemptions_pending'
+        and d.id < t.first_id
       order by d.id
       limit 1001
     ) waiting
@@ -292,14 +298,15 @@ prepare resolveSQL as
       when n.kind = 'coupon_limit' then k.active
         and (k.expires_at is null or k.expires_at > $1)
         and k.redemptions_count::numeric * 100 >= k.max_redemptions::numeric * t.coupon_percent
-      when n.kind = 'redemptions_pending' then exists (
-        select
-        from loyalty.redemption d
-        where d.tenant_id = $2
-          and d.status = 'pending'
-          and d.id < (lpad(to_hex(floor(extract(epoch from $1::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
-          || repeat('0', 20))::uuid
-      )
+      when n.kind = 'redemptions_pending' then (
+        select id
+        from loyalty.redemption
+        where tenant_id = $2
+          and status = 'pending'
+        order by id
+        limit 1
+      ) < (lpad(to_hex(floor(extract(epoch from $1::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
+        || repeat('0', 20))::uuid
       when n.kind = 'send_failed' then (m.status = 'failed' or m.failed > 0) and n.created_at > $3
       when n.kind = 'send_held' then m.held_at is not null
         and m.status in ('waiting', 'mailing')
@@ -360,14 +367,15 @@ prepare raisePendingSQL as
     from (select) one
     left join loyalty.notification_setting s on s.tenant_id = $1
   ) t
-  where exists (
-    select
-    from loyalty.redemption d
-    where d.tenant_id = $1
-      and d.status = 'pending'
-      and d.id < (lpad(to_hex(floor(extract(epoch from $2::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
+  where (
+        select id
+        from loyalty.redemption
+        where tenant_id = $1
+          and status = 'pending'
+        order by id
+        limit 1
+      ) < (lpad(to_hex(floor(extract(epoch from $2::timestamptz - t.pending_days * interval '1 day') * 1000)::bigint), 12, '0')
         || repeat('0', 20))::uuid
-  )
   on conflict (tenant_id, kind, cause) where resolved_at is null do nothing;
 
 -- raiseSendSQL (core/notification/sql.go), for Check: Check writes a notification for each new cause at a business and
@@ -545,15 +553,16 @@ prepare activeTenantSQL as
 -- $1=now
 prepare queueWeeklySQL as
   insert into loyalty.weekly_mail (tenant_id, week, queued_at)
-  select n.id, local.monday::date, $1
+  select n.id, local.monday, $1
   from loyalty.tenant n
   cross join lateral (
-    select $1::timestamptz at time zone n.timezone as at, date_trunc('week', $1::timestamptz at time zone n.timezone) as monday
+    select $1::timestamptz at time zone n.timezone as at, date_trunc('week', $1::timestamptz at time zone n.timezone)::date as monday
+    offset 0
   ) local
   where n.status = 'active'
     and local.at >= local.monday + interval '8 hours'
     and local.at < local.monday + interval '32 hours'
-    and not exists (select from loyalty.weekly_mail w where w.tenant_id = n.id and w.week = local.monday::date)
+    and not exists (select from loyalty.weekly_mail w where w.tenant_id = n.id and w.week = local.monday)
   order by n.id
   on conflict do nothing
   returning tenant_id as tenant, week;

@@ -330,12 +330,12 @@ prepare comparedSQL as
     from (
       select span.part, sum(d.customers) as customers
       from span
-      cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
+      cross join lateral unnest(array(select span.first_day + generate_series(0, span.last_day - span.first_day))) e (day)
       cross join lateral (
         select sum(case when prior = 'infinity' then customers else -customers end) as customers
         from loyalty.day_visit
         where tenant_id = $2
-        and day = span.first_day + n
+        and day = e.day
         and prior >= span.since
         and location_id = $17
       ) d
@@ -1278,12 +1278,16 @@ prepare lapsedList as
 prepare groupList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
     y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
-  from loyalty.year_counted k
+  from (
+    select as_of, as_of - 60 as day, high
+    from loyalty.year_counted
+    where tenant_id = $1
+    offset 0
+  ) k
   join loyalty.customer_year y on y.tenant_id = $1
   join loyalty.customer c on c.tenant_id = $1 and c.id = y.customer_id and c.merged_into is null
   join loyalty.account a on a.tenant_id = $1 and a.customer_id = y.customer_id
-  where k.tenant_id = $1
-    and case
+  where case
       when y.last_day > k.as_of - 60 then case
         when y.visits >= 6 and y.spend >= k.high then 'best'
         when y.visits >= 6 then 'regulars'
@@ -1293,7 +1297,7 @@ prepare groupList as
       when y.visits >= 6 or y.spend >= k.high then 'at_risk'
       else 'quiet'
     end = $2::text
-    and y.last_day > k.as_of - 60  order by y.last_day desc, y.customer_id desc
+    and y.last_day > k.day  order by y.last_day desc, y.customer_id desc
   limit $3;
 
 -- earlierGroupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page
@@ -1302,12 +1306,16 @@ prepare groupList as
 prepare earlierGroupList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
     y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
-  from loyalty.year_counted k
+  from (
+    select as_of, as_of - 60 as day, high
+    from loyalty.year_counted
+    where tenant_id = $1
+    offset 0
+  ) k
   join loyalty.customer_year y on y.tenant_id = $1
   join loyalty.customer c on c.tenant_id = $1 and c.id = y.customer_id and c.merged_into is null
   join loyalty.account a on a.tenant_id = $1 and a.customer_id = y.customer_id
-  where k.tenant_id = $1
-    and case
+  where case
       when y.last_day > k.as_of - 60 then case
         when y.visits >= 6 and y.spend >= k.high then 'best'
         when y.visits >= 6 then 'regulars'
@@ -1317,7 +1325,7 @@ prepare earlierGroupList as
       when y.visits >= 6 or y.spend >= k.high then 'at_risk'
       else 'quiet'
     end = $2::text
-    and y.last_day <= k.as_of - 60  order by y.last_day desc, y.customer_id desc
+    and y.last_day <= k.day  order by y.last_day desc, y.customer_id desc
   limit $3;
 
 -- topOfLeadersSQL (core/report/leaders.go), for topOfLeaders: topOfLeaders returns the first customers of a ranking with
@@ -2937,7 +2945,7 @@ prepare visitorsSQL as
       select span.part, span.period, span.bucket, d.visits - coalesce(d.again, 0) as customers, d.visits - coalesce(d.step_again, 0) as step_customers,
       f.customers as new, d.second, d.step_second, d.visits
       from span
-      cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
+      cross join lateral unnest(array(select span.first_day + generate_series(0, span.last_day - span.first_day))) e (day)
       cross join lateral (
         select sum(customers) filter (where prior = 'infinity') as visits, sum(customers) filter (where prior < 'infinity') as again,
         sum(customers) filter (where prior >= span.step and prior < 'infinity') as step_again,
@@ -2945,7 +2953,7 @@ prepare visitorsSQL as
         from loyalty.day_visit
         where tenant_id = $2
         and location_id = $17
-        and day = span.first_day + n
+        and day = e.day
         and prior >= span.since
       ) d
       cross join lateral (
@@ -2953,7 +2961,7 @@ prepare visitorsSQL as
         from loyalty.day_visit
         where tenant_id = $2
         and location_id = $17
-        and day = span.first_day + n
+        and day = e.day
         and prior = '-infinity'
       ) f
       where span.visits_kept
@@ -2984,16 +2992,16 @@ prepare visitorsSQL as
   ), back as materialized (
     select part, day, sum(customers) as customers
     from (
-      select span.part, case when d.prior = 'infinity' then span.first_day + n else d.prior end as day,
+      select span.part, case when d.prior = 'infinity' then e.day else d.prior end as day,
       sum(case when d.prior = 'infinity' then d.customers else -d.customers end) as customers
       from span
-      cross join lateral unnest(array(select generate_series(0, span.last_day - span.first_day))) n
+      cross join lateral unnest(array(select span.first_day + generate_series(0, span.last_day - span.first_day))) e (day)
       cross join lateral (
         select prior, customers
         from loyalty.day_visit
         where tenant_id = $2
         and location_id = 0
-        and day = span.first_day + n
+        and day = e.day
         and prior >= span.since
         offset 0
       ) d

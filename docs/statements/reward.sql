@@ -403,22 +403,26 @@ prepare amongList as
   join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
   join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
   left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
-  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
-    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
-        select u.coupon_id
-        from loyalty.checkout_item i
-        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-        where i.tenant_id = $1
-        and i.redemption_id = d.id
-        and i.kind = 'voucher'
-      ), (
-        select u.coupon_id
-        from loyalty.voucher u
-        where u.tenant_id = $1
-        and u.customer_id = d.customer_id
-        and u.restored_redemption_id = d.id
-      ))
-    end)
+  cross join lateral (
+    select coalesce(v.coupon_id, case
+      when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+          select u.coupon_id
+          from loyalty.checkout_item i
+          join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+          where i.tenant_id = $1
+          and i.redemption_id = d.id
+          and i.kind = 'voucher'
+        ), (
+          select u.coupon_id
+          from loyalty.voucher u
+          where u.tenant_id = $1
+          and u.customer_id = d.customer_id
+          and u.restored_redemption_id = d.id
+        ))
+      end) as coupon_id
+    offset 0
+  ) g
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = g.coupon_id
   where d.tenant_id = $1
     and d.id = any (array(select unnest($2::uuid[])));
 
@@ -438,22 +442,26 @@ prepare redemptionListsNewest as
   join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
   join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
   left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
-  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
-    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
-        select u.coupon_id
-        from loyalty.checkout_item i
-        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-        where i.tenant_id = $1
-        and i.redemption_id = d.id
-        and i.kind = 'voucher'
-      ), (
-        select u.coupon_id
-        from loyalty.voucher u
-        where u.tenant_id = $1
-        and u.customer_id = d.customer_id
-        and u.restored_redemption_id = d.id
-      ))
-    end)
+  cross join lateral (
+    select coalesce(v.coupon_id, case
+      when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+          select u.coupon_id
+          from loyalty.checkout_item i
+          join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+          where i.tenant_id = $1
+          and i.redemption_id = d.id
+          and i.kind = 'voucher'
+        ), (
+          select u.coupon_id
+          from loyalty.voucher u
+          where u.tenant_id = $1
+          and u.customer_id = d.customer_id
+          and u.restored_redemption_id = d.id
+        ))
+      end) as coupon_id
+    offset 0
+  ) g
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = g.coupon_id
   where d.tenant_id = $1
   order by d.id desc
   limit $2;
@@ -474,22 +482,26 @@ prepare redemptionListsOldest as
   join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
   join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
   left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
-  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
-    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
-        select u.coupon_id
-        from loyalty.checkout_item i
-        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-        where i.tenant_id = $1
-        and i.redemption_id = d.id
-        and i.kind = 'voucher'
-      ), (
-        select u.coupon_id
-        from loyalty.voucher u
-        where u.tenant_id = $1
-        and u.customer_id = d.customer_id
-        and u.restored_redemption_id = d.id
-      ))
-    end)
+  cross join lateral (
+    select coalesce(v.coupon_id, case
+      when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+          select u.coupon_id
+          from loyalty.checkout_item i
+          join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+          where i.tenant_id = $1
+          and i.redemption_id = d.id
+          and i.kind = 'voucher'
+        ), (
+          select u.coupon_id
+          from loyalty.voucher u
+          where u.tenant_id = $1
+          and u.customer_id = d.customer_id
+          and u.restored_redemption_id = d.id
+        ))
+      end) as coupon_id
+    offset 0
+  ) g
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = g.coupon_id
   where d.tenant_id = $1
   order by d.id
   limit $2;
@@ -507,22 +519,26 @@ prepare redemptionDetailSQL as
   join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
   join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
   left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
-  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = coalesce(v.coupon_id, case
-    when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
-        select u.coupon_id
-        from loyalty.checkout_item i
-        join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
-        where i.tenant_id = $1
-        and i.redemption_id = d.id
-        and i.kind = 'voucher'
-      ), (
-        select u.coupon_id
-        from loyalty.voucher u
-        where u.tenant_id = $1
-        and u.customer_id = d.customer_id
-        and u.restored_redemption_id = d.id
-      ))
-    end)
+  cross join lateral (
+    select coalesce(v.coupon_id, case
+      when d.status = 'voided' and d.points_spent + d.stamps_spent = 0 then coalesce((
+          select u.coupon_id
+          from loyalty.checkout_item i
+          join loyalty.voucher u on u.tenant_id = i.tenant_id and u.id = i.voucher_id
+          where i.tenant_id = $1
+          and i.redemption_id = d.id
+          and i.kind = 'voucher'
+        ), (
+          select u.coupon_id
+          from loyalty.voucher u
+          where u.tenant_id = $1
+          and u.customer_id = d.customer_id
+          and u.restored_redemption_id = d.id
+        ))
+      end) as coupon_id
+    offset 0
+  ) g
+  left join loyalty.coupon k on k.tenant_id = d.tenant_id and k.id = g.coupon_id
   left join loyalty.location p on p.tenant_id = d.tenant_id and p.id = d.location_id
   left join lateral (
     select case when actor_kind = 'token' and not $2 then $3 else actor_name end as actor_name

@@ -437,14 +437,18 @@ prepare peopleSQL as
 -- $1=people $2=tenant_id
 prepare signInsSQL as
   select p.id, max(last.created_at) as at
-  from unnest($1::bigint[]) p (id)
+  from (
+    select id, id::text as actor_id
+    from unnest($1::bigint[]) id
+    offset 0
+  ) p
   cross join (values ('staff.sign_in'), ('staff.join')) as how (action)
   cross join lateral (
     select e.created_at
     from loyalty.audit_entry e
     where e.tenant_id = $2
       and e.actor_kind = 'staff'
-      and e.actor_id = p.id::text
+      and e.actor_id = p.actor_id
       and e.action = how.action
     order by e.id desc
     limit 1
