@@ -143,25 +143,16 @@ type Settings struct {
 // Counted is how many customers' sales are counted, of all.
 type Counted struct{ Customers, Of int64 }
 
-const (
-	customersAtSQL = `
-	select a.level_id, count(*) as customers
-	from loyalty.account a
-	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = a.customer_id
-	where a.tenant_id = @tenant_id
-		and a.level_id is not null
-		and c.merged_into is null
-		and coalesce(c.phone_key, c.email_key) is not null
-	group by a.level_id`
-
-	countedSQL = `
-	select count(*) as of, count(*) filter (where p.counted_to >= c.id) as customers
+// How many customers have each level, or none, and how many of them are counted.
+const customersAtSQL = `
+	select a.level_id, count(*) as customers, count(*) filter (where p.counted_to >= c.id) as counted
 	from loyalty.customer c
+	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id
 	left join loyalty.level_programme p on p.tenant_id = @tenant_id
 	where c.tenant_id = @tenant_id
 		and c.merged_into is null
-		and coalesce(c.phone_key, c.email_key) is not null`
-)
+		and coalesce(c.phone_key, c.email_key) is not null
+	group by a.level_id`
 
 // Settings returns the levels of the actor's business, for managers.
 func (s *Service) Settings(ctx context.Context, by core.Actor) (Settings, error) {
@@ -170,24 +161,23 @@ func (s *Service) Settings(ctx context.Context, by core.Actor) (Settings, error)
 	}
 	var read stored
 	var at []struct {
-		LevelID   int64
+		LevelID   *int64
 		Customers int64
+		Counted   int64
 	}
-	v := Settings{Customers: map[int64]int64{}}
-	err := db.Together(ctx, s.db.Tenant(by), append(read.readings(), db.AllInto(&at, customersAtSQL, nil), db.OneInto(&v.Counted, countedSQL, nil))...)
+	err := db.Together(ctx, s.db.Tenant(by), append(read.readings(), db.AllInto(&at, customersAtSQL, nil))...)
 	if err != nil {
 		return Settings{}, err
 	}
-	v.Setup = read.setup()
-	if len(v.Levels) == 0 {
-		return v, nil
-	}
-	first := v.Levels[0].ID
-	v.Customers[first] = v.Counted.Of
+	v := Settings{Setup: read.setup(), Customers: map[int64]int64{}}
 	for _, a := range at {
-		if a.LevelID != first {
-			v.Customers[a.LevelID] = a.Customers
-			v.Customers[first] -= a.Customers
+		v.Counted.Of += a.Customers
+		v.Counted.Customers += a.Counted
+		switch {
+		case a.LevelID != nil:
+			v.Customers[*a.LevelID] += a.Customers
+		case len(v.Levels) > 0:
+			v.Customers[v.Levels[0].ID] += a.Customers
 		}
 	}
 	return v, nil

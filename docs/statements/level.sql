@@ -293,27 +293,17 @@ prepare levelsSQL as
   where tenant_id = $1
   order by rank, id;
 
--- customersAtSQL (core/level/level.go), for Settings: Settings returns the levels of the actor's business, for managers.
+-- customersAtSQL (core/level/level.go): How many customers have each level, or none, and how many of them are counted.
 -- $1=tenant_id
 prepare customersAtSQL as
-  select a.level_id, count(*) as customers
-  from loyalty.account a
-  join loyalty.customer c on c.tenant_id = $1 and c.id = a.customer_id
-  where a.tenant_id = $1
-    and a.level_id is not null
-    and c.merged_into is null
-    and coalesce(c.phone_key, c.email_key) is not null
-  group by a.level_id;
-
--- countedSQL (core/level/level.go), for Settings: Settings returns the levels of the actor's business, for managers.
--- $1=tenant_id
-prepare countedSQL as
-  select count(*) as of, count(*) filter (where p.counted_to >= c.id) as customers
+  select a.level_id, count(*) as customers, count(*) filter (where p.counted_to >= c.id) as counted
   from loyalty.customer c
+  join loyalty.account a on a.tenant_id = $1 and a.customer_id = c.id
   left join loyalty.level_programme p on p.tenant_id = $1
   where c.tenant_id = $1
     and c.merged_into is null
-    and coalesce(c.phone_key, c.email_key) is not null;
+    and coalesce(c.phone_key, c.email_key) is not null
+  group by a.level_id;
 
 -- askingSQL (core/level/preview.go), for Preview: Preview returns what a change would do now, for owners, or the refusal
 -- of Change.

@@ -75,7 +75,7 @@ func (h *Handlers) askLevel(c echo.Context) error {
 // rulesForm shows the form of the rules. A nil form is filled with the stored ones. Where these were changed meanwhile (refusal), the next try
 // changes the present ones.
 func (h *Handlers) rulesForm(c echo.Context, status int, form *forms.Form, refusal error) error {
-	stored, err := h.Levels.Settings(c.Request().Context(), page.Actor(c))
+	stored, err := h.Levels.Setup(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func (h *Handlers) rulesForm(c echo.Context, status int, form *forms.Form, refus
 		}
 		form = forms.Blank(values)
 	}
-	setVersion(form, stored.Setup, refusal)
-	return h.Render(c, status, views.RulesFormPage(views.RulesForm{Settings: h.frame(c, "Rules"), Stored: stored.Setup, Form: form}), nil)
+	setVersion(form, stored, refusal)
+	return h.Render(c, status, views.RulesFormPage(views.RulesForm{Settings: h.frame(c, "Rules"), Stored: stored, Form: form}), nil)
 }
 
 // setVersion has a form change the levels as they are now, unless it was filled in before.
@@ -107,14 +107,14 @@ func setVersion(form *forms.Form, stored level.Setup, refusal error) {
 
 // levelForm shows the form of a level, or of a new one without an ID.
 func (h *Handlers) levelForm(c echo.Context, status int, id int64, form *forms.Form, refusal error) error {
-	stored, err := h.Levels.Settings(c.Request().Context(), page.Actor(c))
+	stored, err := h.Levels.Setup(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return err
 	}
 	if stored.Version == 0 {
 		return core.ErrNotFound
 	}
-	v := views.LevelForm{Settings: h.frame(c, "New level"), Stored: stored.Setup}
+	v := views.LevelForm{Settings: h.frame(c, "New level"), Stored: stored}
 	values := map[string]string{"percent": "110", "colour": "#8a8f98"}
 	if id != 0 {
 		i := slices.IndexFunc(stored.Levels, func(l award.Level) bool { return l.ID == id && !l.Retired })
@@ -135,7 +135,7 @@ func (h *Handlers) levelForm(c echo.Context, status int, id int64, form *forms.F
 			form.Values.Set("threshold", strconv.FormatInt(v.Old.Threshold, 10))
 		}
 	}
-	setVersion(form, stored.Setup, refusal)
+	setVersion(form, stored, refusal)
 	v.Form = form
 	return h.Render(c, status, views.LevelFormPage(v), nil)
 }
@@ -152,7 +152,7 @@ func (h *Handlers) changeOf(c echo.Context, form *forms.Form) (level.Change, err
 			change.Rules.Month, change.Rules.Day = form.Integer("year_month"), form.Integer("year_day")
 		}
 	case views.ChangeLevel:
-		stored, err := h.Levels.Settings(c.Request().Context(), page.Actor(c))
+		stored, err := h.Levels.Setup(c.Request().Context(), page.Actor(c))
 		if err != nil {
 			return level.Change{}, err
 		}
