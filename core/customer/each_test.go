@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/shoptest"
 )
 
@@ -98,7 +99,7 @@ func TestUpsertEachLeavesOutWhoIsBeingCreated(t *testing.T) {
 		once.Respond = func(u customer.Upserted) (core.Response, error) { // before the commit
 			other = u.Customer
 			close(created)
-			s.Wait("the batch waits", "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into loyalty.customer %')")
+			s.Wait("the batch waits", "select exists (select from "+dbtest.Activity(t)+" where wait_event_type = 'Lock' and query ilike '%insert into loyalty.customer%')")
 			return core.Response{Status: 201, Body: []byte("{}")}, nil
 		}
 		if _, err := s.Customers.Upsert(t.Context(), s.By, described(phone, nil), once); err != nil {

@@ -197,9 +197,9 @@ func TestCurrencyConvertsPromotionsAndLevels(t *testing.T) {
 	s.Exec("insert into loyalty.level (tenant_id, name, rank, threshold) values ($1, 'Member', 0, 0), ($1, 'Gold', 1, 50000)", s.owner.Tenant.ID)
 	stored := func() string {
 		return shoptest.Query[string](shoptest.Of(t, s.DB, s.owner), `
-			select concat_ws(' ', (select string_agg(min_spend_cents::text, ' ' order by id) from loyalty.promotion where tenant_id = n.id),
-				(select string_agg(threshold::text, ' ' order by rank) from loyalty.level where tenant_id = n.id), earning_version > 0)
-			from loyalty.tenant n where id = $1`, s.owner.Tenant.ID)
+			select concat_ws(' ', (select string_agg(min_spend_cents::text, ' ' order by id) from loyalty.promotion where tenant_id = $1),
+				(select string_agg(threshold::text, ' ' order by rank) from loyalty.level where tenant_id = $1), earning_version > 0)
+			from loyalty.tenant where id = $1`, s.owner.Tenant.ID)
 	}
 	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Currency: core.Set("EUR")})
 	var change *tenant.CurrencyChangeError

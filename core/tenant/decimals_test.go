@@ -75,13 +75,13 @@ func TestUpgradeKeepsWhatAmountsAreWorth(t *testing.T) {
 	amounts := func(s shop) string {
 		return read(`
 			select concat_ws(' ', n.currency, n.confirm_above_cents,
-				(select string_agg(concat_ws(':', unit_cents, min_spend_cents), ' ' order by id) from loyalty.transaction_type where tenant_id = n.id),
-				(select string_agg(cost_cents::text, ' ') from loyalty.reward where tenant_id = n.id),
-				(select string_agg(benefit_value::text, ' ' order by id) from loyalty.coupon where tenant_id = n.id),
-				(select string_agg(concat_ws(':', spend_amount_cents, points_awarded, status), ' ' order by id) from loyalty.transaction where tenant_id = n.id),
-				(select string_agg(spent_cents::text, ' ') from loyalty.account where tenant_id = n.id),
+				(select string_agg(concat_ws(':', unit_cents, min_spend_cents), ' ' order by id) from loyalty.transaction_type where tenant_id = $1),
+				(select string_agg(cost_cents::text, ' ') from loyalty.reward where tenant_id = $1),
+				(select string_agg(benefit_value::text, ' ' order by id) from loyalty.coupon where tenant_id = $1),
+				(select string_agg(concat_ws(':', spend_amount_cents, points_awarded, status), ' ' order by id) from loyalty.transaction where tenant_id = $1),
+				(select string_agg(spent_cents::text, ' ') from loyalty.account where tenant_id = $1),
 				(select string_agg(coalesce(e.new ->> 'spend_amount_cents', e.new ->> 'unit_cents', e.new ->> 'cost_cents', e.new ->> 'benefit_value'), ',' order by id)
-					from loyalty.audit_entry e where tenant_id = n.id))
+					from loyalty.audit_entry e where tenant_id = $1))
 			from loyalty.tenant n where n.id = $1`, s.owner.Tenant.ID)
 	}
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
@@ -187,9 +188,11 @@ func TestAPromotionIsEditedWhileSalesAreInFlight(t *testing.T) {
 				})
 				if i == 32 {
 					all.Go(func() {
-						_, err := dbtest.Owner(s.DB).Exec(t.Context(), `
-							with edited as (update loyalty.promotion set percent = 500 where tenant_id = $1 and id = $2)
-							update loyalty.tenant set earning_version = earning_version + 1 where id = $1`, s.By.Tenant.ID, promotion)
+						err := pgx.BeginFunc(t.Context(), dbtest.Owner(s.DB), func(tx pgx.Tx) error {
+							_, edited := tx.Exec(t.Context(), "update loyalty.promotion set percent = 500 where tenant_id = $1 and id = $2", s.By.Tenant.ID, promotion)
+							_, raised := tx.Exec(t.Context(), "update loyalty.tenant set earning_version = earning_version + 1 where id = $1", s.By.Tenant.ID)
+							return errors.Join(edited, raised)
+						})
 						if err != nil {
 							t.Error(err)
 						}
