@@ -275,6 +275,7 @@ func TestADayWaitsForItsTransactions(t *testing.T) {
 // What an earlier build or an operator changes marks its day by a trigger, and is counted again.
 func TestChangesByHandAreCountedAgain(t *testing.T) {
 	t.Parallel()
+	dbtest.NeedsPlain(t, "a distributed database has no triggers for changes by hand")
 	s := shopIn(t, dbtest.OwnDB(t))
 	first := s.on("2026-06-01 12:00:00")
 	who, other := first.Customer(), first.Customer()

@@ -885,7 +885,7 @@ func TestFindingACustomerWithoutAPhoneNumber(t *testing.T) {
 	}
 	for _, typed := range []string{"greta", "greta@example.com"} {
 		chosen := cashier.script("/till/find", webtest.Form("phone", typed))
-		if got := chosen.Text(".who-words"); got != "Greta Lindqvist greta@ example.com" {
+		if got := chosen.Text(".who-words"); got != "Greta Lindqvist greta@example.com" {
 			t.Errorf("%q finds %q", typed, got)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"github.com/alexedwards/scs/v2"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
@@ -233,13 +234,19 @@ func Text(elements *goquery.Selection) string {
 	return strings.Join(strings.Fields(strings.Join(elements.Map(eachText), " ")), " ")
 }
 
-// eachText returns the text of an element, for goquery's Map.
+// eachText returns the text of an element, for goquery's Map. Where a line may break is no space.
 func eachText(_ int, element *goquery.Selection) string {
 	var words []string
 	for n := range element.Nodes[0].Descendants() {
-		if n.Type == html.TextNode {
-			words = append(words, strings.Fields(n.Data)...)
+		if n.Type != html.TextNode {
+			continue
 		}
+		found := strings.Fields(n.Data)
+		if at := n.PrevSibling; len(found) > 0 && at != nil && at.DataAtom == atom.Wbr && at.PrevSibling != nil && len(words) > 0 {
+			words[len(words)-1] += found[0]
+			found = found[1:]
+		}
+		words = append(words, found...)
 	}
 	return strings.Join(words, " ")
 }
