@@ -224,6 +224,9 @@ func TestMonthsAreKept(t *testing.T) {
 	opened("2026-07-02 13:00:00", openings)
 	s.Verify()
 
+	if dbtest.IsCitus(t) {
+		return // what an earlier build does is noticed by a trigger, which a distributed database doesn't have
+	}
 	s.Exec("update loyalty.days_counted set zone = 'America/New_York' where tenant_id = $1", s.By.Tenant.ID)
 	want("an earlier build counts days of New York")
 	opened("2026-07-02 13:00:00", openings)
