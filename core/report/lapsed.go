@@ -92,8 +92,8 @@ var lapsedList = db.NewList(`
 
 // Those who came lately and those who didn't are apart in the index, so a page doesn't read the others.
 var (
-	groupList        = db.NewList(selectGroup+`> k.day {position} {page}`, latestVisitFirst, nil)
-	earlierGroupList = db.NewList(selectGroup+`<= k.day {position} {page}`, latestVisitFirst, nil)
+	groupList        = db.NewList(selectGroup+`> k.lately_after {position} {page}`, latestVisitFirst, nil)
+	earlierGroupList = db.NewList(selectGroup+`<= k.lately_after {position} {page}`, latestVisitFirst, nil)
 	latestVisitFirst = db.Descending("y.last_day, y.customer_id", "@at, @id")
 )
 
@@ -101,7 +101,7 @@ const selectGroup = `
 	select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
 		y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
 	from (
-		select as_of, as_of - 60 as day, high
+		select as_of, as_of - 60 as lately_after, high
 		from loyalty.year_counted
 		where tenant_id = @tenant_id
 		offset 0

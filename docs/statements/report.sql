@@ -1279,7 +1279,7 @@ prepare groupList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
     y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
   from (
-    select as_of, as_of - 60 as day, high
+    select as_of, as_of - 60 as lately_after, high
     from loyalty.year_counted
     where tenant_id = $1
     offset 0
@@ -1297,7 +1297,7 @@ prepare groupList as
       when y.visits >= 6 or y.spend >= k.high then 'at_risk'
       else 'quiet'
     end = $2::text
-    and y.last_day > k.day  order by y.last_day desc, y.customer_id desc
+    and y.last_day > k.lately_after  order by y.last_day desc, y.customer_id desc
   limit $3;
 
 -- earlierGroupList (core/report/lapsed.go): Those who came lately and those who didn't are apart in the index, so a page
@@ -1307,7 +1307,7 @@ prepare earlierGroupList as
   select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, y.last_day as last_visit, null::uuid as sale_id,
     y.visits, least(y.spend, 9223372036854775807)::bigint as spend_cents
   from (
-    select as_of, as_of - 60 as day, high
+    select as_of, as_of - 60 as lately_after, high
     from loyalty.year_counted
     where tenant_id = $1
     offset 0
@@ -1325,7 +1325,7 @@ prepare earlierGroupList as
       when y.visits >= 6 or y.spend >= k.high then 'at_risk'
       else 'quiet'
     end = $2::text
-    and y.last_day <= k.day  order by y.last_day desc, y.customer_id desc
+    and y.last_day <= k.lately_after  order by y.last_day desc, y.customer_id desc
   limit $3;
 
 -- topOfLeadersSQL (core/report/leaders.go), for topOfLeaders: topOfLeaders returns the first customers of a ranking with
