@@ -475,8 +475,8 @@ func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it say
 	o.Verify()
 }
 
-// keepStatistics analyzes the customers every few seconds, as autovacuum does, which the tests' server hasn't: the
-// checks of foreign keys would keep the plans of an empty table, and each would read all customers.
+// keepStatistics analyzes the customers every few seconds: the checks of foreign keys would keep the plans of an empty table,
+// and each would read all customers.
 func keepStatistics(t *testing.T, d *db.DB) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -485,10 +485,9 @@ func keepStatistics(t *testing.T, d *db.DB) {
 		stop()
 		analyzing.Wait()
 	})
-	owner := dbtest.Owner(d)
 	analyzing.Go(func() {
 		for ctx.Err() == nil {
-			if _, err := owner.Exec(ctx, "analyze loyalty.customer, loyalty.account"); err != nil && ctx.Err() == nil {
+			if err := dbtest.Analyze(ctx, d); err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
 			select {

@@ -647,6 +647,7 @@ func TestChooseManyCustomers(t *testing.T) {
 		insert into loyalty.account (tenant_id, customer_id)
 		select $1, id
 		from made`, coupon.MaxManual+5)
+	s.Check(dbtest.Analyze(t.Context(), s.DB))
 	for _, id := range shoptest.QueryAll[core.ID](s.Shop, "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.By.Tenant.ID) {
 		ulids = append(ulids, id.String())
 	}
