@@ -41,7 +41,7 @@ func ExtremeOn(t testing.TB, conn interface {
 			[]any{emoji, word(249) + "@ex.io", word(1000), "https://" + word(488) + ".com"},
 		},
 		{`update loyalty.staff set name = case when id % 2 = 0 then $2 else $3 end where tenant_id = $1`, []any{emoji, arabic}},
-		{`update loyalty.customer set first_name = (array[$2, $3, $4])[n % 3 + 1], last_name = (array[$3, $4, $4])[n % 3 + 1],
+		{`update loyalty.customer set first_name = case when n % 3 = 0 then $2 when n % 3 = 1 then $3 else $4 end, last_name = case when n % 3 = 0 then $3 else $4 end,
 				email = case when email is null then null else n || $5 end, email_key = case when email is null then null else n || lower($5) end,
 				created_at = case when n % 2 = 0 then '1926-02-28 12:00' else created_at end
 			from (select id as which, row_number() over (order by id) + 10 as n from loyalty.customer where tenant_id = $1) numbered

@@ -155,7 +155,7 @@ func TestPointsThatEnd(t *testing.T) {
 	m := newMarket(t)
 	m.change(`insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at)
 		values ($1, 'points', 'after', 2, 'month', '2026-01-01', '2026-01-01')`)
-	m.By.Tenant.PointsExpiry = core.Expiry{Rule: core.ExpireAfter, Months: 2, RoundTo: core.ToMonth, GraceDays: 30}
+	m.Shop = m.Known()
 	anna := m.customer("2026-05-20 09:00", "Anna", "Lindqvist")
 	m.sale("2026-05-20 12:00", anna, m.purchase, 100)
 	m.sale("2026-06-10 12:00", anna, m.purchase, 40)
