@@ -14,14 +14,11 @@ func (s *shop) promotion(name, columns, values string) string {
 	s.T.Helper()
 	var id string
 	err := dbtest.Owner(s.db).QueryRow(s.T.Context(), `
-		with added as (
-			insert into loyalty.promotion (tenant_id, name, unit, percent, starts_on, created_at`+columns+`)
-			values ($1, $2, 'points', 200, current_date - 1, now()`+values+`)
-			returning id
-		)
-		select id::text
-		from added, loyalty.raise_earning_version($1)`, s.By.Tenant.ID, name).Scan(&id)
+		insert into loyalty.promotion (tenant_id, name, unit, percent, starts_on, created_at`+columns+`)
+		values ($1, $2, 'points', 200, current_date - 1, now()`+values+`)
+		returning id::text`, s.By.Tenant.ID, name).Scan(&id)
 	s.must(id, err)
+	s.rulesChanged()
 	return id
 }
 
@@ -29,6 +26,11 @@ func (s *shop) promotion(name, columns, values string) string {
 func (s *shop) rules(sql string) {
 	s.T.Helper()
 	s.must(dbtest.Owner(s.db).Exec(s.T.Context(), sql, s.By.Tenant.ID))
+	s.rulesChanged()
+}
+
+func (s *shop) rulesChanged() {
+	s.T.Helper()
 	s.must(dbtest.Owner(s.db).Exec(s.T.Context(), "select loyalty.raise_earning_version($1)", s.By.Tenant.ID))
 }
 

@@ -194,7 +194,7 @@ func TestRedemptions(t *testing.T) {
 			with: "fulfilled a day ago", method: "POST", path: "/redemptions/{fulfilled}/void",
 			before: func(s *shop) {
 				s.fill("{fulfilled}")
-				s.change("redemption", "fulfilled_at = fulfilled_at - interval '1 day'")
+				s.change("redemption", "fulfilled_at = now() - interval '1 day'")
 			},
 			status: 422, want: refused("already-fulfilled", "This redemption has already been fulfilled."), after: balance(2, 0, 2),
 		},

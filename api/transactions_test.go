@@ -374,6 +374,7 @@ func TestTheLastDayOfASale(t *testing.T) {
 			insert into loyalty.programme (tenant_id, unit, expiry, months, round_to, begun_at, updated_at)
 			values ($1, 'points', 'after', 12, 'year', now(), now())
 			on conflict (tenant_id, unit) do update set `+set, s.By.Tenant.ID))
+		s.must(dbtest.Owner(s.db).Exec(t.Context(), "select loyalty.share_programme($1)", s.By.Tenant.ID))
 	}
 	shows := func(got answer, want string) {
 		t.Helper()
