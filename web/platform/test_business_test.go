@@ -57,7 +57,7 @@ func TestMakeTestBusiness(t *testing.T) {
 	}
 
 	// A year later, it has no invoice.
-	k.shop.Exec("update loyalty.tenant set created_at = created_at - interval '1 year' where test")
+	k.shop.Exec("update loyalty.tenant set created_at = now() - interval '1 year' where test")
 	if err := k.Billing.Bill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
