@@ -100,7 +100,7 @@ type Comparison struct {
 	Current  Total
 	Previous Total
 	Buckets  []Bucket[Figures]
-	Longer   []Bucket[Figures] // days that only a longer earlier period has, such as 31 August beside September
+	Longer   []Bucket[Figures] // steps that only a longer earlier period has, such as 31 August beside September
 	Step     Step
 }
 

@@ -71,6 +71,7 @@ type CouponUses struct {
 	Previous CouponUse
 	Rows     []CouponUse // the highest spend first
 	Buckets  []Bucket[CouponStep]
+	Longer   []Bucket[CouponStep] // as in Comparison
 
 	Without         SalesWithout // sales without any voucher
 	PreviousWithout SalesWithout
@@ -143,7 +144,7 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 			steps.set(*row.Period, row.Bucket, CouponStep{row.Redeemed, row.SpendTotalCents})
 		}
 	}
-	u.Buckets = steps[:len(t.cuts)]
+	u.Buckets, u.Longer = steps[:len(t.cuts)], steps[len(t.cuts):]
 	return u, nil
 }
 

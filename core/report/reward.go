@@ -12,6 +12,7 @@ type RewardUses struct {
 	Breakdown[RewardUse]
 	Step    Step
 	Buckets []Bucket[RewardStep]
+	Longer  []Bucket[RewardStep] // as in Comparison
 }
 
 // RewardUse is the redemptions of a reward, or of all. Voided ones count only as such.
@@ -66,7 +67,7 @@ func (s *Service) Rewards(ctx context.Context, by core.Actor, sel Selection) (Re
 			u.Rows = append(u.Rows, row.RewardUse)
 		}
 	}
-	u.Buckets = steps[:len(t.cuts)]
+	u.Buckets, u.Longer = steps[:len(t.cuts)], steps[len(t.cuts):]
 	return u, nil
 }
 

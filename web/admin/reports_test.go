@@ -122,6 +122,7 @@ func TestMonthsAreComparedWithMonths(t *testing.T) {
 	m := newMarket(t)
 	anna := m.customer("2026-03-01 12:00", "Anna", "Lindqvist")
 	m.sale("2026-03-31 12:00", anna, m.purchase, 1_000)
+	m.redemption("2026-03-31 13:00", anna)
 	m.sale("2026-04-01 12:00", anna, m.purchase, 4_000)
 	m.sale("2026-05-31 12:00", anna, m.purchase, 5_000)
 	owner := m.signedIn(core.Owner)
@@ -156,6 +157,15 @@ func TestMonthsAreComparedWithMonths(t *testing.T) {
 	_, rows = owner.file("/admin/reports/summary.csv" + april)
 	beside = columns(rows, "Date", "Spend (EUR)", "Compared with", "Earlier spend (EUR)")
 	wants(t, "April beside March", beside[29:], []string{"2026-04-30 | 0.00 | 2026-03-30 | 0.00", " |  | 2026-03-31 | 10.00"})
+	for path, figure := range map[string]string{"rewards": "For points or stamps", "coupons": "Vouchers redeemed"} {
+		steps := func(month string) []string {
+			_, rows := owner.file("/admin/reports/" + path + "/steps.csv" + month)
+			return columns(rows, "From", "To", figure, "Earlier from", "Earlier to", "Earlier "+strings.ToLower(figure[:1])+figure[1:])[29:]
+		}
+		earlier := map[string]string{"rewards": "1", "coupons": "0"}[path]
+		wants(t, path+" of April beside March", steps(april), []string{"2026-04-30 | 2026-04-30 | 0 | 2026-03-30 | 2026-03-30 | 0", " |  |  | 2026-03-31 | 2026-03-31 | " + earlier})
+		wants(t, path+" of May beside April", steps(may), []string{"2026-05-30 | 2026-05-30 | 0 | 2026-04-30 | 2026-04-30 | 0", "2026-05-31 | 2026-05-31 | 0 |  |  | "})
+	}
 	for path, want := range map[string]string{"locations": "50.00 | 40.00 | April 2026", "staff": "50.00 | 40.00 | April 2026"} {
 		_, rows := owner.file("/admin/reports/" + path + ".csv" + may)
 		if got := columns(rows, "Spend (EUR)", "Earlier spend (EUR)", "Compared with"); got[0] != want {

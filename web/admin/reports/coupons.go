@@ -1,12 +1,13 @@
 package reports
 
 import (
+	"slices"
+
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/report"
 	views "example.com/loyalty/views/admin/reports"
-	"example.com/loyalty/views/format"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/panel"
 )
@@ -85,7 +86,7 @@ func (h *Handlers) couponStepsFile(c echo.Context) (panel.ExportFile, error) {
 		return panel.ExportFile{}, err
 	}
 	currency, money := moneyOf(c)
-	return stepsFile("coupons", u.Period, u.Against, u.Buckets, []string{"Vouchers redeemed", "Spend with vouchers (" + currency + ")"}, func(s report.CouponStep) []any {
+	return stepsFile("coupons", u.Period, u.Against, slices.Concat(u.Buckets, u.Longer), []string{"Vouchers redeemed", "Spend with vouchers (" + currency + ")"}, func(s report.CouponStep) []any {
 		return []any{s.Redeemed, money(s.SpendTotalCents)}
 	}), nil
 }
@@ -98,33 +99,33 @@ func columnsOf(against *report.Period, headings []string, earlier string) (colum
 	return columns
 }
 
-// stepsFile has a row for each step of a report, beside the days that it is compared with.
+// stepsFile has a row for each step of a report, beside the days that it is compared with. A longer earlier period has rows of its own.
 func stepsFile[T any](name string, days report.Period, against *report.Period, steps []report.Bucket[T], figures []string, cells func(T) []any) panel.ExportFile {
 	columns := []page.Column{{Heading: "From", Width: 12}, {Heading: "To", Width: 12}}
 	for _, f := range figures {
 		columns = append(columns, page.Column{Heading: f})
 	}
 	if against != nil {
-		columns = append(columns, page.Column{Heading: "Compared with", Width: 26})
+		columns = append(columns, page.Column{Heading: "Earlier from", Width: 14}, page.Column{Heading: "Earlier to", Width: 14})
 		for _, f := range figures {
 			columns = append(columns, page.Column{Heading: earlierColumn(f)})
 		}
+	}
+	of := func(p report.Period, figures *T) []any {
+		if figures == nil {
+			return slices.Repeat([]any{""}, 2+len(cells(*new(T))))
+		}
+		return append([]any{page.DayCell(p.From), page.DayCell(p.To)}, cells(*figures)...)
 	}
 	return panel.ExportFile{
 		Name: fileName(name+"-over-time", days), Sheet: "Over time", Columns: columns,
 		Write: func(row panel.RowWriter) error {
 			for _, s := range steps {
-				line := append([]any{page.DayCell(s.From), page.DayCell(s.To)}, cells(s.Current)...)
-				switch {
-				case against == nil:
-				case s.Previous == nil:
-					for range 1 + len(figures) {
-						line = append(line, "")
-					}
-				default:
-					line = append(append(line, format.Period(s.Beside.From, s.Beside.To)), cells(*s.Previous)...)
+				now := &s.Current
+				if s.From.IsZero() {
+					now = nil
 				}
-				if err := row(line...); err != nil {
+				if err := row(append(of(s.Period, now), of(s.Beside, s.Previous)...)[:len(columns)]...); err != nil {
 					return err
 				}
 			}

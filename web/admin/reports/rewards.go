@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"slices"
+
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -68,7 +70,7 @@ func (h *Handlers) rewardStepsFile(c echo.Context) (panel.ExportFile, error) {
 	}
 	currency, money := moneyOf(c)
 	figures := []string{"Cost (" + currency + ")", "For points or stamps", "By voucher"}
-	return stepsFile("rewards", r.Period, r.Against, r.Buckets, figures, func(s report.RewardStep) []any {
+	return stepsFile("rewards", r.Period, r.Against, slices.Concat(r.Buckets, r.Longer), figures, func(s report.RewardStep) []any {
 		return []any{money(s.CostCents), s.PaidCount, s.VouchersCount}
 	}), nil
 }
