@@ -112,6 +112,11 @@ func newBuckets[T any](t timetable) buckets[T] {
 	return made
 }
 
+// split divides them into the buckets of the range, and those that only a longer earlier period has, such as 31 August beside September.
+func (b buckets[T]) split(t timetable) (inRange, longer []Bucket[T]) {
+	return b[:len(t.cuts)], b[len(t.cuts):]
+}
+
 // set stores the figures of a bucket, of the range or of the earlier period. Those of no bucket (nil) aren't stored.
 func (b buckets[T]) set(period int64, bucket *int64, figures T) {
 	switch {

@@ -167,7 +167,7 @@ func (t timetable) compare(rows []comparedRow) Comparison {
 			buckets.set(*row.Period, row.Bucket, row.Figures)
 		}
 	}
-	c.Buckets, c.Longer = buckets[:len(t.cuts)], buckets[len(t.cuts):]
+	c.Buckets, c.Longer = buckets.split(t)
 	return c
 }
 

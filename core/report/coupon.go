@@ -144,7 +144,7 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 			steps.set(*row.Period, row.Bucket, CouponStep{row.Redeemed, row.SpendTotalCents})
 		}
 	}
-	u.Buckets, u.Longer = steps[:len(t.cuts)], steps[len(t.cuts):]
+	u.Buckets, u.Longer = steps.split(t)
 	return u, nil
 }
 

@@ -34,6 +34,7 @@ type Statement struct {
 	Movement
 	Before Movement // of the earlier period, up to the same time of day
 	Steps  []Bucket[Movement]
+	Longer []Bucket[Movement] // as in Comparison
 	Owed   Owed
 
 	SlowEndings bool // Endings takes seconds: the business is large, and they weren't counted in the last hour
@@ -312,7 +313,7 @@ func newStatement(picked days, t timetable, unit ledger.Unit, rows, earlier []st
 			row.addTo(previous)
 		}
 	}
-	st.Steps = steps[:len(t.cuts)]
+	st.Steps, st.Longer = steps.split(t)
 	return st
 }
 

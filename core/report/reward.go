@@ -67,7 +67,7 @@ func (s *Service) Rewards(ctx context.Context, by core.Actor, sel Selection) (Re
 			u.Rows = append(u.Rows, row.RewardUse)
 		}
 	}
-	u.Buckets, u.Longer = steps[:len(t.cuts)], steps[len(t.cuts):]
+	u.Buckets, u.Longer = steps.split(t)
 	return u, nil
 }
 

@@ -101,7 +101,7 @@ func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (V
 			v.Previous = row.Attendance
 		}
 	}
-	v.Buckets, v.Longer = buckets[:len(t.cuts)], buckets[len(t.cuts):]
+	v.Buckets, v.Longer = buckets.split(t)
 	v.Lapsed, v.Cohorts, v.Groups = lapsedOf(came), cohortsOf(came, v.AsOf), groupsOf(groups)
 	return v, nil
 }

@@ -166,6 +166,9 @@ func TestMonthsAreComparedWithMonths(t *testing.T) {
 		wants(t, path+" of April beside March", steps(april), []string{"2026-04-30 | 2026-04-30 | 0 | 2026-03-30 | 2026-03-30 | 0", " |  |  | 2026-03-31 | 2026-03-31 | " + earlier})
 		wants(t, path+" of May beside April", steps(may), []string{"2026-05-30 | 2026-05-30 | 0 | 2026-04-30 | 2026-04-30 | 0", "2026-05-31 | 2026-05-31 | 0 |  |  | "})
 	}
+	_, rows = owner.file("/admin/reports/points.csv" + april)
+	beside = columns(rows, "Date", "Closing balance", "Compared with", "Earlier closing balance")
+	wants(t, "balances of April beside March", beside[29:], []string{"2026-04-30 | 4990 | 2026-03-30 | 0", " |  | 2026-03-31 | 990"})
 	for path, want := range map[string]string{"locations": "50.00 | 40.00 | April 2026", "staff": "50.00 | 40.00 | April 2026"} {
 		_, rows := owner.file("/admin/reports/" + path + ".csv" + may)
 		if got := columns(rows, "Spend (EUR)", "Earlier spend (EUR)", "Compared with"); got[0] != want {

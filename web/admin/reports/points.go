@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"slices"
+
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
@@ -43,7 +45,7 @@ func balances(q query, by core.Actor) report.Balances {
 	return b
 }
 
-// statementFile is the statement with a row for each day.
+// statementFile is the statement with a row for each day. A longer earlier period has rows of its own.
 func (h *Handlers) statementFile(c echo.Context) (panel.ExportFile, error) {
 	q, err := h.query(c, views.Points)
 	if err != nil {
@@ -67,20 +69,20 @@ func (h *Handlers) statementFile(c echo.Context) (panel.ExportFile, error) {
 	return panel.ExportFile{
 		Name: fileName(string(st.Unit), st.Period), Sheet: "Statement", Columns: columns,
 		Write: func(row panel.RowWriter) error {
-			for _, s := range st.Steps {
+			for _, s := range slices.Concat(st.Steps, st.Longer) {
 				cells := []any{page.DayCell(s.From), s.Current.Opening}
 				for _, l := range views.FlowLines {
 					cells = append(cells, l.Amount(s.Current.Total))
 				}
 				cells = append(cells, s.Current.Closing)
-				switch {
-				case st.Against == nil:
-				case s.Previous == nil:
-					cells = append(cells, "", "")
-				default:
-					cells = append(cells, page.DayCell(s.Beside.From), s.Previous.Closing)
+				if s.From.IsZero() {
+					cells = slices.Repeat([]any{""}, len(cells))
 				}
-				if err := row(cells...); err != nil {
+				earlier := []any{"", ""}
+				if s.Previous != nil {
+					earlier = []any{page.DayCell(s.Beside.From), s.Previous.Closing}
+				}
+				if err := row(append(cells, earlier...)[:len(columns)]...); err != nil {
 					return err
 				}
 			}

@@ -66,9 +66,9 @@ func (h *Handlers) summaryFile(c echo.Context) (panel.ExportFile, error) {
 	return panel.ExportFile{
 		Name: fileName("summary", r.Period), Sheet: "Summary", Columns: columns,
 		Write: func(row panel.RowWriter) error {
-			for i, b := range slices.Concat(r.Buckets, r.Longer) {
+			for _, b := range slices.Concat(r.Buckets, r.Longer) {
 				now := cells(b.From, &b.Current)
-				if i >= len(r.Buckets) {
+				if b.From.IsZero() {
 					now = cells(b.From, nil)
 				}
 				if err := row(append(now, cells(b.Beside.From, b.Previous)...)[:len(columns)]...); err != nil {
