@@ -27,7 +27,7 @@ func TestAnImportOfASuspendedBusinessIsOnHold(t *testing.T) {
 		o.Exec("update loyalty.tenant set status = 'active' where id = $1", o.By.Tenant.ID)
 		work()
 		o.Exec("delete from river.river_job")
-		o.Exec("update loyalty.customer_import set moved_at = moved_at - interval '1 day'")
+		o.Exec("update loyalty.customer_import set moved_at = now() - interval '1 day'")
 		o.Check(o.imports.RunUpkeep(t.Context()))
 		held := o.import_(i.ID)
 		wantCounts(t, held, importing.Running, counts{Rows: 20, Done: 7, Created: 7})
