@@ -239,7 +239,7 @@ func (s *Service) Change(ctx context.Context, by core.Actor, c Change) (Rule, er
 		if err != nil {
 			return r, err
 		}
-		err = share(tx, by.Tenant.ID)
+		err = Share(tx, by.Tenant.ID)
 		if err != nil || old.Version > 0 {
 			return r, err
 		}
@@ -273,10 +273,10 @@ func (r Rule) args(tx *db.Tx, version int64) db.Args {
 // its customers could spend nothing meanwhile. today is the business's local day.
 func Resume(tx *db.Tx, tenant core.TenantID, today time.Time) error {
 	err := db.Queue(tx, resumeSQL, db.Args{"tenant": int64(tenant), "until": today.AddDate(0, 0, resumeHold)})
-	return errors.Join(err, share(tx, tenant))
+	return errors.Join(err, Share(tx, tenant))
 }
 
-// share queues that requests read a business's rules as they are now.
-func share(tx *db.Tx, tenant core.TenantID) error {
+// Share queues that requests read a business's rules as they are now. A distributed database has no trigger that does.
+func Share(tx *db.Tx, tenant core.TenantID) error {
 	return db.Queue(tx, shareSQL, db.Args{"tenant": int64(tenant)})
 }

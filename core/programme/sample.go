@@ -40,7 +40,7 @@ func Store(tx *db.Tx, unit ledger.Unit, e core.Expiry, opening *time.Time) error
 		"unit": unit, "expiry": e.Rule, "months": e.Months, "round_to": e.RoundTo, "month": int(e.Month), "day": e.Day,
 		"grace_days": cmp.Or(e.GraceDays, 30), "opening": opening, "hold": hold, "now": tx.Now,
 	})
-	return errors.Join(err, share(tx, tx.Tenant))
+	return errors.Join(err, Share(tx, tx.Tenant))
 }
 
 const storeRunSQL = `

@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/programme"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/verify"
 )
@@ -396,6 +397,9 @@ func (l *load) adopt(ctx context.Context) (Imported, error) {
 		return done, err
 	}
 	if err := l.tx.Enter(l.place.tenant); err != nil {
+		return done, err
+	}
+	if err := programme.Share(l.tx, l.place.tenant); err != nil {
 		return done, err
 	}
 	by := core.System(core.Tenant{ID: l.place.tenant}, l.Operator)

@@ -597,7 +597,7 @@ func TestPlanAndBilling(t *testing.T) {
 	from, to := dbtest.OwnDB(t), dbtest.OwnDB(t)
 	shop, there := shoptest.In(t, from), shoptest.Of(t, to, core.System(core.Tenant{}, "test"))
 	shop.Exec("update loyalty.plan set name = 'Growth' where id = 1")
-	shop.Exec("update loyalty.tenant set created_at = created_at - interval '1 year' where id = $1", shop.By.Tenant.ID)
+	shop.Exec("update loyalty.tenant set created_at = now() - interval '1 year' where id = $1", shop.By.Tenant.ID)
 	_, file := export(t, from, shop.By.Tenant.Slug)
 	_, err := mover(to).Import(t.Context(), opening(file), transfer.Options{})
 	if want := `there is no plan "Growth" here: create it, or choose one of these (--plan): Free`; err == nil || err.Error() != want {
