@@ -111,11 +111,11 @@ func stepsFile[T any](name string, days report.Period, against *report.Period, s
 			columns = append(columns, page.Column{Heading: earlierColumn(f)})
 		}
 	}
-	of := func(p report.Period, figures *T) []any {
-		if figures == nil {
-			return slices.Repeat([]any{""}, 2+len(cells(*new(T))))
+	of := func(p report.Period, t *T) []any {
+		if t == nil {
+			return slices.Repeat([]any{""}, 2+len(figures))
 		}
-		return append([]any{page.DayCell(p.From), page.DayCell(p.To)}, cells(*figures)...)
+		return append([]any{page.DayCell(p.From), page.DayCell(p.To)}, cells(*t)...)
 	}
 	return panel.ExportFile{
 		Name: fileName(name+"-over-time", days), Sheet: "Over time", Columns: columns,

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -59,13 +60,12 @@ func (h *Handlers) visitorsFile(c echo.Context) (panel.ExportFile, error) {
 	return panel.ExportFile{
 		Name: fileName("customers", r.Period), Sheet: "Customers by day", Columns: columns,
 		Write: func(row panel.RowWriter) error {
-			for _, b := range r.Buckets {
-				if err := row(append(cells(b.From, &b.Current), cells(b.Beside.From, b.Previous)...)[:len(columns)]...); err != nil {
-					return err
+			for _, b := range slices.Concat(r.Buckets, r.Longer) {
+				now := &b.Current
+				if b.From.IsZero() {
+					now = nil
 				}
-			}
-			for _, b := range r.Longer {
-				if err := row(append(cells(b.From, nil), cells(b.Beside.From, b.Previous)...)...); err != nil {
+				if err := row(append(cells(b.From, now), cells(b.Beside.From, b.Previous)...)[:len(columns)]...); err != nil {
 					return err
 				}
 			}
