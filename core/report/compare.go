@@ -40,7 +40,10 @@ func (p Period) Earlier(against Against, today time.Time) Period {
 }
 
 // distance is how far an earlier period lies back: a year, months or days.
-type distance struct{ years, months, days int }
+type distance struct {
+	years, months, days int
+	sameDay             bool // months up to today, even if it is their last day, end on the same day of an earlier one
+}
 
 func (p Period) distance(against Against, today time.Time) distance {
 	if against == LastYear {
@@ -52,7 +55,7 @@ func (p Period) distance(against Against, today time.Time) distance {
 	case isToDate && isFromFirst && p.From.Month() == time.January && 1 < months && months <= 12:
 		return distance{years: 1}
 	case isFromFirst && (isToDate || p.endsMonth()):
-		return distance{months: months}
+		return distance{months: months, sameDay: p.To.Equal(today)}
 	case isToDate && p.From.Weekday() == time.Monday && length > 1:
 		return distance{days: (length + 6) / 7 * 7}
 	}
@@ -68,9 +71,9 @@ func (p Period) months() int {
 
 func (p Period) endsMonth() bool { return p.To.AddDate(0, 0, 1).Day() == 1 }
 
-// before returns the period at a distance from another one. Whole months stay whole.
+// before returns the period at a distance from another one. Whole months that are over stay whole.
 func (p Period) before(d distance) Period {
-	if d.months > 0 && !p.endsMonth() {
+	if d.sameDay || d.months > 0 && !p.endsMonth() {
 		return Period{d.back(p.From), d.back(p.To)}
 	}
 	return Period{d.back(p.From), d.back(p.To.AddDate(0, 0, 1)).AddDate(0, 0, -1)}

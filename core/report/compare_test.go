@@ -95,6 +95,18 @@ func TestTheEarlierPeriod(t *testing.T) {
 				got.From.Format(time.DateOnly), got.To.Format(time.DateOnly), c.want, c.wantTo)
 		}
 	}
+	// On the last day of a month, it isn't over: it ends on the same day of the month before, if that has it.
+	for _, c := range [][3]string{
+		{"2026-11-01", "2026-11-30", "2026-10-30"},
+		{"2026-02-01", "2026-02-28", "2026-01-28"},
+		{"2026-10-01", "2026-10-31", "2026-09-30"},
+		{"2026-09-01", "2026-11-30", "2026-08-30"},
+	} {
+		p := report.Period{From: *date(t, c[0]), To: *date(t, c[1])}
+		if got := p.Earlier(report.PreviousPeriod, p.To); !got.To.Equal(*date(t, c[2])) {
+			t.Errorf("on %s, days from %s are compared up to %s, want %s", c[1], c[0], got.To.Format(time.DateOnly), c[2])
+		}
+	}
 	// The days of a month that today's has, and the month before doesn't.
 	marchSoFar := report.Period{From: *date(t, "2026-03-01"), To: *date(t, "2026-03-30")}
 	if got := marchSoFar.Earlier(report.PreviousPeriod, marchSoFar.To); !got.To.Equal(*date(t, "2026-02-28")) {
