@@ -80,11 +80,12 @@ func (s span) query(today time.Time) url.Values {
 	return url.Values{"from": {today.AddDate(0, 0, 1-s.days).Format(time.DateOnly)}, "to": {today.Format(time.DateOnly)}}
 }
 
-// uncounted is how many sales aren't counted yet when a report asks: a business like that for reports has them in twenty minutes.
-const uncounted = 400
+// uncounted is how many sales aren't counted yet when a report asks. A business like that for reports has them in ten minutes: half of them are
+// younger than what daily counts, and the other half are too few for it.
+const uncounted = 200
 
 // measureReports measures what people and programs ask about the sales of a business with many of them: first how its days are counted
-// after an upgrade, then reports with the sales of twenty minutes that aren't counted, then tills while days are counted anew.
+// after an upgrade, then reports with the sales of ten minutes that aren't counted, then tills while days are counted anew.
 func (b *bench) measureReports(ctx context.Context) {
 	d := b.createReportedBusiness(ctx)
 	var sales, month int
@@ -98,7 +99,7 @@ func (b *bench) measureReports(ctx context.Context) {
 	printTable("days", []result{b.once(ctx, days.all(ctx))})
 	days.finish(ctx)
 	b.settle(ctx) // autovacuum would, of what was counted in a moment instead of two years
-	sample.Must(b.load(ctx, scenario{name: "twenty minutes of sales", workers: 4, times: uncounted, request: func() *fasthttp.Request { return b.record(d) }}))
+	sample.Must(b.load(ctx, scenario{name: "ten minutes of sales", workers: 4, times: uncounted, request: func() *fasthttp.Request { return b.record(d) }}))
 	b.measure(ctx, title, b.reportRows(ctx, d)...)
 	tills := b.tills(d)
 	results := []result{b.once(ctx, tills)}

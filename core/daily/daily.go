@@ -28,7 +28,7 @@ func NewService(d *db.DB, jobs *job.Queue) *Service {
 	s := &Service{db: d, jobs: jobs, manySales: manySales}
 	job.Handle(jobs, job.Upkeep, s.Count)
 	job.Handle(jobs, job.Upkeep, s.findDue)
-	job.Every(jobs, 5*time.Minute, findDays{})
+	job.Every(jobs, step, findDays{})
 	return s
 }
 

@@ -102,7 +102,7 @@ func TestADayIsCountedWhenItIsOver(t *testing.T) {
 	}
 }
 
-// Of a business with many sales, today is counted every five minutes, up to a quarter of an hour ago.
+// Of a business with many sales, today is counted minute by minute, up to five minutes ago.
 func TestTodayIsCounted(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -114,11 +114,11 @@ func TestTodayIsCounted(t *testing.T) {
 		t.Helper()
 		s.Check(s.on("2026-06-01 "+at+":00").Days.TodayFrom(sales).Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
 	}
-	count("12:14", 3)
+	count("12:04", 3)
 	s.want("five minutes aren't over")
-	count("12:15", 4)
+	count("12:05", 4)
 	s.want("there are too few")
-	count("12:15", 3)
+	count("12:05", 3)
 	s.want("three hours", "2026-06-01 3")
 	s.on("2026-06-01 12:30:00").VoidSale(s.on("2026-06-01 12:20:00").Sale(who, s.purchase, 100).ID)
 	count("13:00", 3)
@@ -129,10 +129,10 @@ func TestTodayIsCounted(t *testing.T) {
 	count("13:15", 1)
 	s.want("four hours", "2026-06-01 4")
 	s.on("2026-06-01 13:20:00").Sale(who, s.purchase, 100)
-	count("13:39", 1)
+	count("13:25", 1)
 	s.want("the next minutes have none", "2026-06-01 4")
-	count("13:40", 1)
-	s.want("25 minutes more", "2026-06-01 5")
+	count("13:26", 1)
+	s.want("eleven minutes more", "2026-06-01 5")
 	s.on("2026-06-02 00:30:00").count()
 	s.want("after midnight", "2026-06-01 5")
 	s.on("2026-06-02 01:00:00").count()

@@ -179,15 +179,29 @@ const VisitorsOfSpans = `
 		group by span.part
 		union all
 		select span.part, count(*)
-		from (
-			select *, @location::bigint as place
-			from span
-			where not visits_kept
-		) span
-		cross join lateral (` + visitors + `
+		from span
+		cross join lateral (
+			select customer_id
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= span.first_id
+				and id < span.next_id
+				and status = 'completed'
+				and @location in (0, location_id)
+			group by customer_id
 		) v
-		where v.prior_id is null
-			or v.prior_id < span.since_id
+		where not span.visits_kept
+			and (
+				select true
+				from loyalty.transaction
+				where tenant_id = @tenant_id
+					and customer_id = v.customer_id
+					and id >= span.since_id
+					and id < span.first_id
+					and status = 'completed'
+					and @location in (0, location_id)
+				limit 1
+			) is null
 		group by span.part`
 
 // VisitsNotKept follows Spans in a statement that reads several figures of who came. The sales of a span that isn't kept are read once for
