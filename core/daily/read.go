@@ -191,17 +191,17 @@ const VisitorsOfSpans = `
 			group by customer_id
 		) v
 		where not span.visits_kept
-			and (
-				select true
+			and coalesce((
+				select id
 				from loyalty.transaction
 				where tenant_id = @tenant_id
 					and customer_id = v.customer_id
-					and id >= span.since_id
 					and id < span.first_id
 					and status = 'completed'
 					and @location in (0, location_id)
+				order by id desc
 				limit 1
-			) is null
+			) < span.since_id, true)
 		group by span.part`
 
 // VisitsNotKept follows Spans in a statement that reads several figures of who came. The sales of a span that isn't kept are read once for

@@ -363,17 +363,17 @@ prepare comparedSQL as
         group by customer_id
       ) v
       where not span.visits_kept
-      and (
-        select true
-        from loyalty.transaction
-        where tenant_id = $2
+      and coalesce((
+          select id
+          from loyalty.transaction
+          where tenant_id = $2
           and customer_id = v.customer_id
-          and id >= span.since_id
           and id < span.first_id
           and status = 'completed'
           and $17 in (0, location_id)
-        limit 1
-      ) is null
+          order by id desc
+          limit 1
+        ) < span.since_id, true)
       group by span.part
     ) visitor
     where part in (1, 2)
