@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	wait      = time.Hour       // from the end of a day until it is counted
-	step      = time.Minute     // by which today is counted
-	soon      = 5 * time.Minute // from the end of a step until it is counted: most voids come in this time
-	manySales = 100             // of steps, which a report shouldn't count each time
+	wait      = time.Hour        // from the end of a day until it is counted
+	step      = time.Minute      // by which today is counted
+	soon      = 5 * time.Minute  // from the end of a step until it is counted: most voids come in this time
+	manySales = 100              // of steps, which a report shouldn't count each time
 	runTime   = 10 * time.Second // after which a job lets others of its lane go first
 	lately    = 28               // days in which most customers who come have come before
 )

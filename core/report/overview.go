@@ -17,6 +17,7 @@ type Overview struct {
 	Previous Activity
 
 	Buckets     []Bucket[PointsFlow]
+	Longer      []Bucket[PointsFlow] // as in Comparison
 	Step        Step
 	Outstanding Outstanding // at present, whatever the range
 	Has         FirstSteps
@@ -98,14 +99,19 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	}
 	c := t.compare(rows)
 	o.Current, o.Previous, o.Outstanding = c.Current.activity(), c.Previous.activity(), owed.outstanding()
-	for _, b := range c.Buckets {
+	o.Buckets, o.Longer = flows(c.Buckets), flows(c.Longer)
+	return o, nil
+}
+
+func flows(buckets []Bucket[Figures]) (list []Bucket[PointsFlow]) {
+	for _, b := range buckets {
 		flow := Bucket[PointsFlow]{Period: b.Period, Current: b.Current.flow(), Beside: b.Beside, SoFar: b.SoFar, Partial: b.Partial}
 		if b.Previous != nil {
 			flow.Previous = new(b.Previous.flow())
 		}
-		o.Buckets = append(o.Buckets, flow)
+		list = append(list, flow)
 	}
-	return o, nil
+	return list
 }
 
 func (t Total) activity() Activity {

@@ -8,10 +8,11 @@ type Chart struct {
 	Label    string // of the first column: "Day"
 	Series   []Series
 	Rows     []ChartRow
-	Measure  string // above the axis, what the height of a line or a bar is: "Points per day"
-	SoFar    string // marks the last row, whose values still grow: "Today so far"; "": they are final
-	Unit     string // before the numbers of the axis: a currency
-	Decimals int    // of the numbers: 2 for cents
+	Undrawn  []ChartRow // what only the table has
+	Measure  string     // above the axis, what the height of a line or a bar is: "Points per day"
+	SoFar    string     // marks the last row, whose values still grow: "Today so far"; "": they are final
+	Unit     string     // before the numbers of the axis: a currency
+	Decimals int        // of the numbers: 2 for cents
 }
 
 // Series is a column of a chart.

@@ -169,6 +169,15 @@ func TestMonthsAreComparedWithMonths(t *testing.T) {
 	_, rows = owner.file("/admin/reports/points.csv" + april)
 	beside = columns(rows, "Date", "Closing balance", "Compared with", "Earlier closing balance")
 	wants(t, "balances of April beside March", beside[29:], []string{"2026-04-30 | 4990 | 2026-03-30 | 0", " |  | 2026-03-31 | 990"})
+	for of, want := range map[string]string{
+		"/reports #spend": "31 Mar | – | € 10.00", "/reports #points": "31 Mar | – | 1,000 | –", "/reports/visitors #visitors": "31 Mar | – | – | 1",
+		"/reports/rewards #redemptions": "31 Mar | – | 1 | –", "/reports/points #balance": "31 Mar | – | 990", " #points": "31 Mar | – | 1,000 | –",
+	} {
+		path, chart, _ := strings.Cut(of, " ")
+		for month, want := range map[string][]string{april: strings.Split(want, " | "), may: nil} {
+			wants(t, "the end of the table of "+of+month, owner.Get("/admin"+path+month).Texts(chart+" tfoot tr > *"), want)
+		}
+	}
 	for path, want := range map[string]string{"locations": "50.00 | 40.00 | April 2026", "staff": "50.00 | 40.00 | April 2026"} {
 		_, rows := owner.file("/admin/reports/" + path + ".csv" + may)
 		if got := columns(rows, "Spend (EUR)", "Earlier spend (EUR)", "Compared with"); got[0] != want {

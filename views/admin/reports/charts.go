@@ -20,8 +20,8 @@ type chart[T any] struct {
 }
 
 // withRows adds a row for each bucket up to today. A bucket that contains today is the last. The summary begins with the
-// days and the step of the chart.
-func (c chart[T]) withRows(step report.Step, buckets []report.Bucket[T], today time.Time) ui.Chart {
+// days and the step of the chart. Of a range that is over, the table also has the steps that only a longer earlier period has.
+func (c chart[T]) withRows(step report.Step, buckets, longer []report.Bucket[T], today time.Time) ui.Chart {
 	if c.compared {
 		c.Series = slices.Insert(c.Series, 1, ui.Series{Name: c.Series[0].Name + ", " + c.earlier, Kind: ui.Earlier})
 	}
@@ -29,18 +29,23 @@ func (c chart[T]) withRows(step report.Step, buckets []report.Bucket[T], today t
 	if n := len(buckets); n > 0 {
 		c.Summary = format.Days(buckets[0].From, buckets[n-1].To) + ", by " + string(step) + ": " + c.Summary
 	}
+	withYear := len(buckets) > 0 && buckets[0].From.Year() != buckets[len(buckets)-1].To.Year()
 	for _, b := range buckets {
 		if b.From.After(today) {
-			break
+			return c.Chart
 		}
-		withYear := buckets[0].From.Year() != buckets[len(buckets)-1].To.Year()
 		c.Rows = append(c.Rows, ui.ChartRow{
 			Label: bucketInWords(step, b.Period, withYear), Axis: axisLabel(step, b.From, withYear), Partial: b.Partial, Values: c.values(b),
 		})
 		if b.SoFar {
 			c.SoFar = map[report.Step]string{report.Daily: "Today", report.Weekly: "This week", report.Monthly: "This month"}[step] + " so far"
-			break
+			return c.Chart
 		}
+	}
+	for _, b := range longer {
+		values := make([]ui.ChartValue, len(c.Series))
+		values[1] = c.line(*b.Previous)
+		c.Undrawn = append(c.Undrawn, ui.ChartRow{Label: bucketInWords(step, b.Beside, withYear), Values: values})
 	}
 	return c.Chart
 }
@@ -117,7 +122,7 @@ func (v Dashboard) pointsChart() ui.Chart {
 	c := pointsChart(func(f report.PointsFlow) report.PointsFlow { return f })
 	c.compared, c.earlier = true, shortDays(o.Against, o.To.Year())
 	c.Summary = soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
-	return c.withRows(o.Step, o.Buckets, today)
+	return c.withRows(o.Step, o.Buckets, o.Longer, today)
 }
 
 // earlier are the days that a report is compared with. "": none.
@@ -139,7 +144,7 @@ func (v Report) pointsChart(r report.Comparison) ui.Chart {
 		c.Series, c.bars = c.Series[:1], nil
 	}
 	c.Summary = soFar(c.Summary, r.To, v.Today())
-	return c.withRows(r.Step, r.Buckets, v.Today())
+	return c.withRows(r.Step, r.Buckets, r.Longer, v.Today())
 }
 
 func (v Report) spendChart(r report.Comparison) ui.Chart {
@@ -155,5 +160,5 @@ func (v Report) spendChart(r report.Comparison) ui.Chart {
 			return ui.ChartValue{Number: f.SpendTotalCents, Text: v.Money(f.SpendTotalCents)}
 		},
 	}
-	return c.withRows(r.Step, r.Buckets, v.Today())
+	return c.withRows(r.Step, r.Buckets, r.Longer, v.Today())
 }

@@ -123,7 +123,7 @@ func (v Report) couponSpendChart(u report.CouponUses) ui.Chart {
 			return ui.ChartValue{Number: s.SpendTotalCents, Text: v.Money(s.SpendTotalCents)}
 		},
 	}
-	return c.withRows(u.Step, u.Buckets, v.Today())
+	return c.withRows(u.Step, u.Buckets, u.Longer, v.Today())
 }
 
 // vouchersChart shows the vouchers redeemed.
@@ -136,5 +136,5 @@ func (v Report) vouchersChart(u report.CouponUses) ui.Chart {
 		measure: "Vouchers per ", compared: u.Against != nil, earlier: v.earlier(u.To, u.Against),
 		line: func(s report.CouponStep) ui.ChartValue { return chartNumber(s.Redeemed) },
 	}
-	return c.withRows(u.Step, u.Buckets, v.Today())
+	return c.withRows(u.Step, u.Buckets, u.Longer, v.Today())
 }

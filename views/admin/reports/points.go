@@ -124,7 +124,7 @@ func (v Report) balanceChart(st report.Statement) ui.Chart {
 		compared: st.Against != nil, earlier: v.earlier(st.To, st.Against),
 		line: func(m report.Movement) ui.ChartValue { return chartNumber(m.Closing) },
 	}
-	return c.withRows(st.Step, st.Steps, v.Today())
+	return c.withRows(st.Step, st.Steps, st.Longer, v.Today())
 }
 
 // earnedChart shows when what customers can spend today was earned.

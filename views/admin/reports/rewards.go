@@ -70,7 +70,7 @@ func (v Report) rewardCostChart(r report.RewardUses) ui.Chart {
 			return ui.ChartValue{Number: s.CostCents, Text: v.Money(s.CostCents)}
 		},
 	}
-	return c.withRows(r.Step, r.Buckets, v.Today())
+	return c.withRows(r.Step, r.Buckets, r.Longer, v.Today())
 }
 
 // redemptionsChart shows redemptions that were paid for, and those by voucher.
@@ -84,7 +84,7 @@ func (v Report) redemptionsChart(r report.RewardUses) ui.Chart {
 		line: func(s report.RewardStep) ui.ChartValue { return chartNumber(s.PaidCount) },
 		bars: func(s report.RewardStep) ui.ChartValue { return chartNumber(s.VouchersCount) },
 	}
-	return c.withRows(r.Step, r.Buckets, v.Today())
+	return c.withRows(r.Step, r.Buckets, r.Longer, v.Today())
 }
 
 func chartNumber(n int64) ui.ChartValue { return ui.ChartValue{Number: n, Text: format.Number(n)} }

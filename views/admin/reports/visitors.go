@@ -65,7 +65,7 @@ func (v Report) visitorsChart(r report.Visitors) ui.Chart {
 		Chart: c, measure: "Customers per ", compared: r.Against != nil, earlier: v.earlier(r.To, r.Against),
 		line: func(a report.Attendance) ui.ChartValue { return number(a.Customers) },
 	}
-	drawn := of.withRows(r.Step, r.Buckets, v.Today())
+	drawn := of.withRows(r.Step, r.Buckets, r.Longer, v.Today())
 	drawn.Series = c.Series
 	if r.Against != nil {
 		drawn.Series = append(drawn.Series, ui.Series{Name: "All, " + of.earlier, Kind: ui.Earlier})
@@ -73,6 +73,9 @@ func (v Report) visitorsChart(r report.Visitors) ui.Chart {
 	for i := range drawn.Rows {
 		now := r.Buckets[i].Current
 		drawn.Rows[i].Values = append([]ui.ChartValue{number(now.NewCustomers), number(now.Returning())}, drawn.Rows[i].Values[1:]...)
+	}
+	for _, row := range drawn.Undrawn {
+		row.Values[1], row.Values[2] = row.Values[2], row.Values[1]
 	}
 	return drawn
 }
