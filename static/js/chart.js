@@ -15,7 +15,7 @@
 
   function read(figure) {
     const scale = 10 ** (figure.dataset.decimals ?? 0);
-    const rows = [...figure.querySelectorAll("tbody tr")];
+    const rows = [...figure.querySelectorAll("tbody tr:not([data-undrawn])")];
     const series = [...figure.querySelectorAll("thead th[data-kind]")].map((th, i) => {
       const cells = rows.map((row) => row.querySelectorAll("td")[i]);
       return {
