@@ -179,29 +179,15 @@ const VisitorsOfSpans = `
 		group by span.part
 		union all
 		select span.part, count(*)
-		from span
-		cross join lateral (
-			select customer_id
-			from loyalty.transaction
-			where tenant_id = @tenant_id
-				and id >= span.first_id
-				and id < span.next_id
-				and status = 'completed'
-				and @location in (0, location_id)
-			group by customer_id
+		from (
+			select *, @location::bigint as place
+			from span
+			where not visits_kept
+		) span
+		cross join lateral (` + visitors + `
 		) v
-		where not span.visits_kept
-			and coalesce((
-				select id
-				from loyalty.transaction
-				where tenant_id = @tenant_id
-					and customer_id = v.customer_id
-					and id < span.first_id
-					and status = 'completed'
-					and @location in (0, location_id)
-				order by id desc
-				limit 1
-			) < span.since_id, true)
+		where v.prior_id is null
+			or v.prior_id < span.since_id
 		group by span.part`
 
 // VisitsNotKept follows Spans in a statement that reads several figures of who came. The sales of a span that isn't kept are read once for

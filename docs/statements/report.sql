@@ -351,29 +351,40 @@ prepare comparedSQL as
       group by span.part
       union all
       select span.part, count(*)
-      from span
+      from (
+        select *, $17::bigint as place
+        from span
+        where not visits_kept
+      ) span
       cross join lateral (
-        select customer_id
-        from loyalty.transaction
-        where tenant_id = $2
-        and id >= span.first_id
-        and id < span.next_id
-        and status = 'completed'
-        and $17 in (0, location_id)
-        group by customer_id
-      ) v
-      where not span.visits_kept
-      and coalesce((
-          select id
+        select v.customer_id, v.first_id, p.ids[1] as prior_id, p.ids[2] as earlier_id
+        from (
+          select customer_id, min(id::text collate "C")::uuid as first_id
           from loyalty.transaction
           where tenant_id = $2
-          and customer_id = v.customer_id
-          and id < span.first_id
+          and id >= span.first_id
+          and id < span.next_id
           and status = 'completed'
-          and $17 in (0, location_id)
-          order by id desc
-          limit 1
-        ) < span.since_id, true)
+          and span.place in (0, location_id)
+          group by customer_id
+        ) v
+        cross join lateral (
+          select array(
+            select id
+            from loyalty.transaction
+            where tenant_id = $2
+              and customer_id = v.customer_id
+              and id < span.first_id
+              and status = 'completed'
+              and span.place in (0, location_id)
+            order by id desc
+            limit 2
+          ) as ids
+          offset 0
+        ) p
+      ) v
+      where v.prior_id is null
+      or v.prior_id < span.since_id
       group by span.part
     ) visitor
     where part in (1, 2)
