@@ -3,14 +3,14 @@ package daily
 // What is counted, of spans of time. A span has starts, ends, first_id and next_id, which are the first instant and ID in it and after it,
 // and its zone. The same is kept of a day that is over and counted of any other span, when a report asks.
 const (
-	// By the hour that a clock showed. Refunds are few, so the sales of refunds are found, not the refunds of each sale.
+	// By the hour that a clock showed, location and type. Refunds are few, so the sales of refunds are found, not the refunds of each sale.
 	sales = `
-			select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+			select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
 				least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
 				sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
 				least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
 			from (
-				select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+				select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
 					count(*) filter (where status = 'completed') as transactions,
 					coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
 					coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -22,27 +22,17 @@ const (
 				where tenant_id = @tenant_id
 					and id >= span.first_id
 					and id < span.next_id
-				group by 1, coalesce(location_id, 0)
+				group by 1, coalesce(location_id, 0), transaction_type_id
 				union all
-				select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+				select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
 				from loyalty.refund r
 				join loyalty.transaction t on t.tenant_id = @tenant_id and t.id = r.transaction_id and t.status = 'completed'
 				where r.tenant_id = @tenant_id
 					and r.transaction_id >= span.first_id
 					and r.transaction_id < span.next_id
-				group by 1, coalesce(t.location_id, 0)
+				group by 1, coalesce(t.location_id, 0), t.transaction_type_id
 			) s
-			group by s.hour, s.location_id`
-
-	hours = `
-			select date_part('hour', t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-				t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
-			from loyalty.transaction t
-			where t.tenant_id = @tenant_id
-				and t.id >= span.first_id
-				and t.id < span.next_id
-				and t.status = 'completed'
-			group by 1, coalesce(t.location_id, 0), t.transaction_type_id`
+			group by s.hour, s.location_id, s.transaction_type_id`
 
 	// Customers who came to the span's place, a location or anywhere (0), with their first sale of the span and the two before it. A customer
 	// has few sales, and those before are found from the end of an index, without the table.

@@ -3,14 +3,16 @@ package daily
 // The statements that keep a day that is over, but for who came on it. Each insert returns its rows: a distributed database would copy those of
 // one that doesn't to their node, which policies refuse (docs/scale.md).
 var keeps = []string{
-	keepSalesSQL, keepHoursSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
+	keepSalesSQL, keepStaffSQL, keepRulesSQL, keepRewardsSQL,
 	keepCouponsSQL, keepFlowsSQL, keepLevelChangesSQL, keepJoinedSQL,
 }
 
 const (
+	// PostgreSQL expects one sale in a range of IDs that it knows, and would sort all of them. Of one that it doesn't, it expects many.
 	ofDay = `
 	from (
 		select @first_id::uuid as first_id, @next_id::uuid as next_id, @starts::timestamptz as starts, @ends::timestamptz as ends, @zone::text as zone
+		offset 0
 	) span
 	cross join lateral (`
 
@@ -18,49 +20,53 @@ const (
 	with c as materialized (
 		select c.*` + ofDay + sales + `
 		) c
+	), types as (
+		insert into loyalty.day_hour (tenant_id, day, hour, location_id, transaction_type_id, transactions, spend)
+		select @tenant_id, @day::date, hour, location_id, transaction_type_id, transactions, spend
+		from c
+		where transactions > 0
+		returning 1
 	), hours as (
 		insert into loyalty.day_sales_hour (tenant_id, day, hour, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded,
 			points_refunded)
-		select @tenant_id, @day::date, c.*
-		from c
+		select @tenant_id, @day::date, hour, location_id` + salesOfAll + `
+		group by hour, location_id
 		returning 1
 	)
 	insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
-	select @tenant_id, @day::date, location_id, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
-		least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
-		least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
-	from c
+	select @tenant_id, @day::date, location_id` + salesOfAll + `
 	group by location_id
 	returning 1`
 
-	keepHoursSQL = `
-	insert into loyalty.day_hour (tenant_id, day, hour, location_id, transaction_type_id, transactions, spend)
-	select @tenant_id, @day::date, c.*` + ofDay + hours + `
-	) c
-	returning 1`
+	salesOfAll = `, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
+			least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
+			least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
+		from c`
 
 	// Of a customer, the last four sales before the day say most: who comes again mostly came lately, and at the same location. Others are looked
 	// for only if these don't tell. Of an index, PostgreSQL reads all of a page that its condition selects, even for one row, so sales of four
 	// weeks are read faster than those of a year. One customer's sales are read after the other's, in the order of the index, so that what one look
-	// reads is near for the next. The row with prior infinity has all customers of the day.
+	// reads is near for the next. Customers have a row for each location, the first of which (nth) also counts anywhere. The row with prior infinity
+	// has all customers of the day.
 	keepVisitsSQL = `
 	with sold as materialized (
-		select customer_id, location_id, at, prior, ever, prior_here,
+		select location_id, ms, nth, prior, ever, prior_here,
 			case
 				when not more then prior_here = oldest_here
-				when prior_here is not null and (oldest_here < prior_here) is not true then prior_here = (
-					select ` + dayOf + `id` + dayEnd + `
+				when prior_here is not null and (oldest_here < prior_here) is not true then (
+					select true
 					from loyalty.transaction
 					where tenant_id = @tenant_id
 						and customer_id = d.customer_id
+						and id < (@day_ids::uuid[])[prior_here - @from_day::date + 1]
 						and status = 'completed'
 						and location_id = d.location_id
-					order by id
+					order by id desc
 					limit 1
-				)
+				) is null
 			end as second_here
 		from (
-			select customer_id, location_id, at, prior, more, ` + dayOf + `ids[here[cardinality(here)]]` + dayEnd + ` as oldest_here,
+			select customer_id, location_id, ms, nth, prior, more, ` + dayOf + `ids[here[cardinality(here)]]` + dayEnd + ` as oldest_here,
 				case
 					when not more then oldest
 					when prior < date_trunc('month', @day::date::timestamp) or oldest = prior then (
@@ -88,11 +94,12 @@ const (
 					)
 				end as prior_here
 			from (
-				select s.customer_id, s.location_id, s.at, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+				select s.customer_id, s.location_id, s.ms, s.nth, b.ids, b.more, array_positions(b.places, s.location_id) as here,
 					b.ids[cardinality(b.ids)] as oldest_id,
 					` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
 				from (
-					select customer_id, location_id, min(created_at) as at
+					select customer_id, location_id, (date_part('epoch', min(created_at) - @starts::timestamptz) * 1000)::int as ms,
+						row_number() over (partition by customer_id order by min(created_at)) as nth
 					from loyalty.transaction
 					where tenant_id = @tenant_id
 						and id >= @first_id
@@ -113,33 +120,28 @@ const (
 			) c
 			offset 0
 		) d
-	), anywhere as materialized (
-		select min(at) as at, prior, ever
-		from sold
-		group by customer_id, prior, ever
-	), came as materialized (
-		select 0 as location_id, at, prior, prior = ever as is_second
-		from anywhere
-		union all
-		select location_id, at, prior_here, second_here
-		from sold
-		where location_id is not null
 	), visits as materialized (
 		select location_id, prior, customers, second, array(select unnest(came_at) order by 1) as came_at, array(select unnest(second_at) order by 1) as second_at
 		from (
 			select location_id, coalesce(prior, '-infinity') as prior, count(*) as customers, count(*) filter (where is_second) as second,
 				array_agg(ms) as came_at, array_agg(ms) filter (where is_second) as second_at
 			from (
-				select *, (date_part('epoch', at - @starts::timestamptz) * 1000)::int as ms
-				from came
+				select 0 as location_id, ms, prior, prior = ever as is_second
+				from sold
+				where nth = 1
+				union all
+				select location_id, ms, prior_here, second_here
+				from sold
+				where location_id is not null
 			) came
 			group by 1, 2
 		) v
 	), cohorts as (
 		insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
 		select @tenant_id, @day::date, date_trunc('month', coalesce(ever, @day::date))::date, count(*)
-		from anywhere
-		where coalesce(prior, '-infinity') < date_trunc('month', @day::date::timestamp)
+		from sold
+		where nth = 1
+			and coalesce(prior, '-infinity') < date_trunc('month', @day::date::timestamp)
 		group by 3
 		returning 1
 	)

@@ -112,7 +112,8 @@ const (
 
 	// HoursOfSpans are those of SalesByHour, by type.
 	HoursOfSpans = ofSpans + `d.hour, d.location_id, d.transaction_type_id, d.transactions, d.spend` + kept + `day_hour` + counted + `
-			d.hour, d.location_id, d.transaction_type_id, d.transactions * span.sign, d.spend * span.sign` + each + hours + notKept
+			d.hour, d.location_id, d.transaction_type_id, d.transactions * span.sign, d.spend * span.sign` + each + sales + notKept + `
+			and d.transactions > 0`
 
 	StaffOfSpans = ofSpans + `d.location_id, d.actor_kind, d.actor_id, d.actor_name, d.transactions, d.spend, d.points, d.stamps, d.voided,
 			d.redemptions` + kept + `day_staff` + counted + `

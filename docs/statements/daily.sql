@@ -113,14 +113,15 @@ prepare keepSalesSQL as
     select c.*
     from (
       select $1::uuid as first_id, $2::uuid as next_id, $3::timestamptz as starts, $4::timestamptz as ends, $5::text as zone
+      offset 0
     ) span
     cross join lateral (
-      select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+      select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
       from (
-        select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+        select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -132,80 +133,70 @@ prepare keepSalesSQL as
         where tenant_id = $6
           and id >= span.first_id
           and id < span.next_id
-        group by 1, coalesce(location_id, 0)
+        group by 1, coalesce(location_id, 0), transaction_type_id
         union all
-        select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+        select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
         from loyalty.refund r
         join loyalty.transaction t on t.tenant_id = $6 and t.id = r.transaction_id and t.status = 'completed'
         where r.tenant_id = $6
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-        group by 1, coalesce(t.location_id, 0)
+        group by 1, coalesce(t.location_id, 0), t.transaction_type_id
       ) s
-      group by s.hour, s.location_id
+      group by s.hour, s.location_id, s.transaction_type_id
     ) c
+  ), types as (
+    insert into loyalty.day_hour (tenant_id, day, hour, location_id, transaction_type_id, transactions, spend)
+    select $6, $7::date, hour, location_id, transaction_type_id, transactions, spend
+    from c
+    where transactions > 0
+    returning 1
   ), hours as (
     insert into loyalty.day_sales_hour (tenant_id, day, hour, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded,
       points_refunded)
-    select $6, $7::date, c.*
+    select $6, $7::date, hour, location_id, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
+      least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
+      least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
     from c
+    group by hour, location_id
     returning 1
   )
   insert into loyalty.day_sales (tenant_id, day, location_id, transactions, spend, points, stamps, voided, reversed, refunds, refunded, points_refunded)
   select $6, $7::date, location_id, sum(transactions), least(sum(spend), 9223372036854775807), least(sum(points), 9223372036854775807),
-    least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
-    least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
-  from c
+      least(sum(stamps), 9223372036854775807), sum(voided), least(sum(reversed), 9223372036854775807), sum(refunds),
+      least(sum(refunded), 9223372036854775807), least(sum(points_refunded), 9223372036854775807)
+    from c
   group by location_id
-  returning 1;
-
--- keepHoursSQL (core/daily/keep.go)
--- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
-prepare keepHoursSQL as
-  insert into loyalty.day_hour (tenant_id, day, hour, location_id, transaction_type_id, transactions, spend)
-  select $1, $2::date, c.*
-  from (
-    select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
-  ) span
-  cross join lateral (
-      select date_part('hour', t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-        t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
-      from loyalty.transaction t
-      where t.tenant_id = $1
-        and t.id >= span.first_id
-        and t.id < span.next_id
-        and t.status = 'completed'
-      group by 1, coalesce(t.location_id, 0), t.transaction_type_id
-  ) c
   returning 1;
 
 -- keepVisitsSQL (core/daily/keep.go): Of a customer, the last four sales before the day say most: who comes again mostly
 -- came lately, and at the same location.
--- $1=from_day $2=day_ids $3=tenant_id $4=day $5=first_id $6=next_id $7=lately_id $8=starts
+-- $1=tenant_id $2=day_ids $3=from_day $4=day $5=starts $6=first_id $7=next_id $8=lately_id
 prepare keepVisitsSQL as
   with sold as materialized (
-    select customer_id, location_id, at, prior, ever, prior_here,
+    select location_id, ms, nth, prior, ever, prior_here,
       case
         when not more then prior_here = oldest_here
-        when prior_here is not null and (oldest_here < prior_here) is not true then prior_here = (
-          select $1::date - 1 + width_bucket(id, $2::uuid[])
+        when prior_here is not null and (oldest_here < prior_here) is not true then (
+          select true
           from loyalty.transaction
-          where tenant_id = $3
+          where tenant_id = $1
             and customer_id = d.customer_id
+            and id < ($2::uuid[])[prior_here - $3::date + 1]
             and status = 'completed'
             and location_id = d.location_id
-          order by id
+          order by id desc
           limit 1
-        )
+        ) is null
       end as second_here
     from (
-      select customer_id, location_id, at, prior, more, $1::date - 1 + width_bucket(ids[here[cardinality(here)]], $2::uuid[]) as oldest_here,
+      select customer_id, location_id, ms, nth, prior, more, $3::date - 1 + width_bucket(ids[here[cardinality(here)]], $2::uuid[]) as oldest_here,
         case
           when not more then oldest
           when prior < date_trunc('month', $4::date::timestamp) or oldest = prior then (
-            select $1::date - 1 + width_bucket(id, $2::uuid[])
+            select $3::date - 1 + width_bucket(id, $2::uuid[])
             from loyalty.transaction
-            where tenant_id = $3
+            where tenant_id = $1
               and customer_id = c.customer_id
               and status = 'completed'
             order by id
@@ -213,11 +204,11 @@ prepare keepVisitsSQL as
           )
         end as ever,
         case
-          when here <> '{}' then $1::date - 1 + width_bucket(ids[here[1]], $2::uuid[])
+          when here <> '{}' then $3::date - 1 + width_bucket(ids[here[1]], $2::uuid[])
           when more and location_id is not null then (
-            select $1::date - 1 + width_bucket(id, $2::uuid[])
+            select $3::date - 1 + width_bucket(id, $2::uuid[])
             from loyalty.transaction
-            where tenant_id = $3
+            where tenant_id = $1
               and customer_id = c.customer_id
               and id < c.oldest_id
               and status = 'completed'
@@ -227,15 +218,16 @@ prepare keepVisitsSQL as
           )
         end as prior_here
       from (
-        select s.customer_id, s.location_id, s.at, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+        select s.customer_id, s.location_id, s.ms, s.nth, b.ids, b.more, array_positions(b.places, s.location_id) as here,
           b.ids[cardinality(b.ids)] as oldest_id,
-          $1::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $1::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
+          $3::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $3::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
         from (
-          select customer_id, location_id, min(created_at) as at
+          select customer_id, location_id, (date_part('epoch', min(created_at) - $5::timestamptz) * 1000)::int as ms,
+            row_number() over (partition by customer_id order by min(created_at)) as nth
           from loyalty.transaction
-          where tenant_id = $3
-            and id >= $5
-            and id < $6
+          where tenant_id = $1
+            and id >= $6
+            and id < $7
             and status = 'completed'
           group by customer_id, location_id
           order by customer_id
@@ -245,11 +237,11 @@ prepare keepVisitsSQL as
           from (
             select id, location_id
             from loyalty.transaction
-            where tenant_id = $3
+            where tenant_id = $1
             and customer_id = s.customer_id
-            and id < (select $5::uuid)
+            and id < (select $6::uuid)
             and status = 'completed'
-              and id >= (select $7::uuid)
+              and id >= (select $8::uuid)
             order by id desc
             limit 4
           ) sale
@@ -259,9 +251,9 @@ prepare keepVisitsSQL as
           from (
             select id, location_id
             from loyalty.transaction
-            where tenant_id = $3
+            where tenant_id = $1
             and customer_id = s.customer_id
-            and id < (select $5::uuid)
+            and id < (select $6::uuid)
             and status = 'completed'
             order by id desc
             limit 4
@@ -272,41 +264,36 @@ prepare keepVisitsSQL as
       ) c
       offset 0
     ) d
-  ), anywhere as materialized (
-    select min(at) as at, prior, ever
-    from sold
-    group by customer_id, prior, ever
-  ), came as materialized (
-    select 0 as location_id, at, prior, prior = ever as is_second
-    from anywhere
-    union all
-    select location_id, at, prior_here, second_here
-    from sold
-    where location_id is not null
   ), visits as materialized (
     select location_id, prior, customers, second, array(select unnest(came_at) order by 1) as came_at, array(select unnest(second_at) order by 1) as second_at
     from (
       select location_id, coalesce(prior, '-infinity') as prior, count(*) as customers, count(*) filter (where is_second) as second,
         array_agg(ms) as came_at, array_agg(ms) filter (where is_second) as second_at
       from (
-        select *, (date_part('epoch', at - $8::timestamptz) * 1000)::int as ms
-        from came
+        select 0 as location_id, ms, prior, prior = ever as is_second
+        from sold
+        where nth = 1
+        union all
+        select location_id, ms, prior_here, second_here
+        from sold
+        where location_id is not null
       ) came
       group by 1, 2
     ) v
   ), cohorts as (
     insert into loyalty.day_cohort (tenant_id, day, first_month, customers)
-    select $3, $4::date, date_trunc('month', coalesce(ever, $4::date))::date, count(*)
-    from anywhere
-    where coalesce(prior, '-infinity') < date_trunc('month', $4::date::timestamp)
+    select $1, $4::date, date_trunc('month', coalesce(ever, $4::date))::date, count(*)
+    from sold
+    where nth = 1
+      and coalesce(prior, '-infinity') < date_trunc('month', $4::date::timestamp)
     group by 3
     returning 1
   )
   insert into loyalty.day_visit (tenant_id, day, location_id, prior, customers, second, came_at, second_at)
-  select $3, $4::date, location_id, prior, customers, second, came_at, second_at
+  select $1, $4::date, location_id, prior, customers, second, came_at, second_at
   from visits
   union all
-  select $3, $4, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
+  select $1, $4, location_id, 'infinity', sum(customers), sum(second), '{}', '{}'
   from visits
   group by location_id
   returning 1;
@@ -318,6 +305,7 @@ prepare keepStaffSQL as
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+    offset 0
   ) span
   cross join lateral (
       select a.location_id, a.actor_kind, a.actor_id, max(a.actor_name) as actor_name, sum(a.transactions)::bigint as transactions,
@@ -355,6 +343,7 @@ prepare keepRulesSQL as
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+    offset 0
   ) span
   cross join lateral (
       select coalesce(location_id, 0) as location_id, rule_type as unit, coalesce(promotion_id, 0) as promotion_id, coalesce(level_id, 0) as level_id,
@@ -380,6 +369,7 @@ prepare keepRewardsSQL as
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+    offset 0
   ) span
   cross join lateral (
       select reward_id, points_spent = 0 and stamps_spent = 0 as by_voucher,
@@ -403,6 +393,7 @@ prepare keepCouponsSQL as
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+    offset 0
   ) span
   cross join lateral (
       with recursive used as (
@@ -489,6 +480,7 @@ prepare keepFlowsSQL as
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+    offset 0
   ) span
   cross join lateral (
       select unit, kind, sum(amount) as amount,
@@ -526,6 +518,7 @@ prepare keepLevelChangesSQL as
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+    offset 0
   ) span
   cross join lateral (
       select coalesce(to_level, 0) as to_level, reason, count(*) as changes
@@ -544,6 +537,7 @@ prepare keepJoinedSQL as
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
+    offset 0
   ) span
   cross join lateral (
       select count(*) as customers

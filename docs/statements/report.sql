@@ -100,12 +100,12 @@ prepare locationsSQL as
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       cross join lateral (
-        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -117,17 +117,17 @@ prepare locationsSQL as
           where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
-          group by 1, coalesce(location_id, 0)
+          group by 1, coalesce(location_id, 0), transaction_type_id
           union all
-          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-          group by 1, coalesce(t.location_id, 0)
+          group by 1, coalesce(t.location_id, 0), t.transaction_type_id
         ) s
-        group by s.hour, s.location_id
+        group by s.hour, s.location_id, s.transaction_type_id
       ) d
       where not span.sales_kept
     ) sold
@@ -409,12 +409,12 @@ prepare comparedSQL as
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       cross join lateral (
-        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -426,17 +426,17 @@ prepare comparedSQL as
           where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
-          group by 1, coalesce(location_id, 0)
+          group by 1, coalesce(location_id, 0), transaction_type_id
           union all
-          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-          group by 1, coalesce(t.location_id, 0)
+          group by 1, coalesce(t.location_id, 0), t.transaction_type_id
         ) s
-        group by s.hour, s.location_id
+        group by s.hour, s.location_id, s.transaction_type_id
       ) d
       where not span.sales_kept
     ) sold
@@ -761,12 +761,12 @@ prepare couponUseSQL as
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
         cross join lateral (
-          select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+          select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
           least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
           sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
           least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
           from (
-            select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+            select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
             count(*) filter (where status = 'completed') as transactions,
             coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
             coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -778,17 +778,17 @@ prepare couponUseSQL as
             where tenant_id = $2
             and id >= span.first_id
             and id < span.next_id
-            group by 1, coalesce(location_id, 0)
+            group by 1, coalesce(location_id, 0), transaction_type_id
             union all
-            select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+            select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
             from loyalty.refund r
             join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
             where r.tenant_id = $2
             and r.transaction_id >= span.first_id
             and r.transaction_id < span.next_id
-            group by 1, coalesce(t.location_id, 0)
+            group by 1, coalesce(t.location_id, 0), t.transaction_type_id
           ) s
-          group by s.hour, s.location_id
+          group by s.hour, s.location_id, s.transaction_type_id
         ) d
         where not span.sales_kept
       ) s
@@ -1206,12 +1206,12 @@ prepare hoursSQL as
       select span.part, span.period, span.bucket, span.first_day, d.hour, d.location_id, d.transactions * span.sign, d.spend * span.sign
       from span
       cross join lateral (
-        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -1223,17 +1223,17 @@ prepare hoursSQL as
           where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
-          group by 1, coalesce(location_id, 0)
+          group by 1, coalesce(location_id, 0), transaction_type_id
           union all
-          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-          group by 1, coalesce(t.location_id, 0)
+          group by 1, coalesce(t.location_id, 0), t.transaction_type_id
         ) s
-        group by s.hour, s.location_id
+        group by s.hour, s.location_id, s.transaction_type_id
       ) d
       where not span.kept
       and d.transactions > 0
@@ -2248,16 +2248,37 @@ prepare promotionHoursSQL as
         d.hour, d.location_id, d.transaction_type_id, d.transactions * span.sign, d.spend * span.sign
         from span
         cross join lateral (
-          select date_part('hour', t.created_at at time zone span.zone)::int as hour, coalesce(t.location_id, 0) as location_id,
-          t.transaction_type_id, count(*) as transactions, least(sum(t.spend_amount_cents), 9223372036854775807)::bigint as spend
-          from loyalty.transaction t
-          where t.tenant_id = $2
-          and t.id >= span.first_id
-          and t.id < span.next_id
-          and t.status = 'completed'
-          group by 1, coalesce(t.location_id, 0), t.transaction_type_id
+          select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+          least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
+          sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
+          least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
+          from (
+            select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
+            count(*) filter (where status = 'completed') as transactions,
+            coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
+            coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
+            coalesce(sum(stamps_awarded) filter (where status = 'completed'), 0) as stamps,
+            count(*) filter (where status = 'voided') as voided,
+            coalesce(sum(points_awarded) filter (where status = 'voided'), 0) as reversed,
+            0 as refunds, 0::numeric as refunded, 0::numeric as points_refunded
+            from loyalty.transaction
+            where tenant_id = $2
+            and id >= span.first_id
+            and id < span.next_id
+            group by 1, coalesce(location_id, 0), transaction_type_id
+            union all
+            select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+            from loyalty.refund r
+            join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
+            where r.tenant_id = $2
+            and r.transaction_id >= span.first_id
+            and r.transaction_id < span.next_id
+            group by 1, coalesce(t.location_id, 0), t.transaction_type_id
+          ) s
+          group by s.hour, s.location_id, s.transaction_type_id
         ) d
         where not span.kept
+        and d.transactions > 0
       ) counted
       where $17::bigint in (0, location_id)
       group by bucket, hour, transaction_type_id, location_id
@@ -2508,12 +2529,12 @@ prepare recentDaysSQL as
       select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
       from span
       cross join lateral (
-        select s.hour, s.location_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
+        select s.hour, s.location_id, s.transaction_type_id, sum(s.transactions)::bigint as transactions, least(sum(s.spend), 9223372036854775807)::bigint as spend,
         least(sum(s.points), 9223372036854775807)::bigint as points, least(sum(s.stamps), 9223372036854775807)::bigint as stamps,
         sum(s.voided)::bigint as voided, least(sum(s.reversed), 9223372036854775807)::bigint as reversed, sum(s.refunds)::bigint as refunds,
         least(sum(s.refunded), 9223372036854775807)::bigint as refunded, least(sum(s.points_refunded), 9223372036854775807)::bigint as points_refunded
         from (
-          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id,
+          select date_part('hour', created_at at time zone span.zone)::int as hour, coalesce(location_id, 0) as location_id, transaction_type_id,
           count(*) filter (where status = 'completed') as transactions,
           coalesce(sum(spend_amount_cents) filter (where status = 'completed'), 0) as spend,
           coalesce(sum(points_awarded) filter (where status = 'completed'), 0) as points,
@@ -2525,17 +2546,17 @@ prepare recentDaysSQL as
           where tenant_id = $2
           and id >= span.first_id
           and id < span.next_id
-          group by 1, coalesce(location_id, 0)
+          group by 1, coalesce(location_id, 0), transaction_type_id
           union all
-          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
+          select date_part('hour', t.created_at at time zone span.zone)::int, coalesce(t.location_id, 0), t.transaction_type_id, 0, 0, 0, 0, 0, 0, count(*), sum(r.amount_cents), coalesce(sum(r.points), 0)
           from loyalty.refund r
           join loyalty.transaction t on t.tenant_id = $2 and t.id = r.transaction_id and t.status = 'completed'
           where r.tenant_id = $2
           and r.transaction_id >= span.first_id
           and r.transaction_id < span.next_id
-          group by 1, coalesce(t.location_id, 0)
+          group by 1, coalesce(t.location_id, 0), t.transaction_type_id
         ) s
-        group by s.hour, s.location_id
+        group by s.hour, s.location_id, s.transaction_type_id
       ) d
       where not span.sales_kept
     ) sale
