@@ -382,7 +382,7 @@ func TestYearChangesWithAndWithoutTheJob(t *testing.T) {
 			s.Sale(gold, s.kind, 600_00)
 			s.Sale(silver, s.kind, 120_00)
 			s.on("2027-06-01", 12*time.Hour).Sale(gold, s.kind, 150_00)
-			late := s.on("2027-12-31", 24*time.Hour-100*time.Millisecond)
+			late := s.on("2027-12-31", 24*time.Hour-30*time.Second)
 			late.Sale(silver, s.kind, 10_00)
 			if got := late.level(silver); got != "Silver 2027-12-31 earned 10/120" {
 				t.Errorf("just before midnight: %s", got)
