@@ -26,7 +26,7 @@ type Service struct {
 // NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue) *Service {
 	s := &Service{db: d, jobs: jobs, manySales: manySales}
-	job.Handle(jobs, job.Upkeep, s.Count)
+	job.HandleWithin(jobs, job.Upkeep, longTime, s.Count)
 	job.Handle(jobs, job.Upkeep, s.findDue)
 	job.Every(jobs, step, findDays{})
 	return s

@@ -15,9 +15,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/award"
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/daily"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/report"
@@ -242,11 +240,7 @@ func (l *life) count(at time.Time, processes *sync.WaitGroup) {
 		days := l.at(at).Days.TodayFrom(3)
 		processes.Go(func() {
 			defer cancel()
-			err := job.Again(0)
-			for errors.Is(err, job.Again(0)) { // it lets others go first
-				err = days.Count(ctx, daily.Counting{Tenant: l.By.Tenant.ID})
-			}
-			if err != nil && ctx.Err() == nil {
+			if err := countAll(ctx, days, l.By.Tenant.ID); err != nil && ctx.Err() == nil {
 				l.t.Error(err)
 			}
 		})
