@@ -29,6 +29,9 @@ func TestCustomersWhoCame(t *testing.T) {
 	page := manager.Get("/admin/reports/visitors?from=2026-06-01&to=2026-06-15")
 	wants(t, "figures", page.Texts(".figure-value"), []string{"1", "0", "1", "100.0%", "1.0"})
 	wants(t, "who stopped coming", page.Texts("[aria-labelledby=lapsed-title] tbody td:nth-child(2)"), []string{"1", "1", "1"})
+	if got := page.Text("[aria-labelledby=months-title] .card-header"); !strings.HasSuffix(got, "The last figure in each row is for June 2026, up to 15 Jun 2026.") {
+		t.Errorf("months say %q", got)
+	}
 	if got := page.Text("[aria-labelledby=groups-title]"); !strings.Contains(got, "being counted") {
 		t.Errorf("groups that weren't counted: %s", got)
 	}
