@@ -58,7 +58,7 @@ const (
 					from loyalty.transaction
 					where tenant_id = @tenant_id
 						and customer_id = d.customer_id
-						and id < (@day_ids::uuid[])[prior_here - @from_day::date + 1]
+						and id < d.prior_here_id
 						and status = 'completed'
 						and location_id = d.location_id
 					order by id desc
@@ -66,58 +66,62 @@ const (
 				) is null
 			end as second_here
 		from (
-			select customer_id, location_id, ms, nth, prior, more, ` + dayOf + `ids[here[cardinality(here)]]` + dayEnd + ` as oldest_here,
-				case
-					when not more then oldest
-					when prior < date_trunc('month', @day::date::timestamp) or oldest = prior then (
-						select ` + dayOf + `id` + dayEnd + `
-						from loyalty.transaction
-						where tenant_id = @tenant_id
-							and customer_id = c.customer_id
-							and status = 'completed'
-						order by id
-						limit 1
-					)
-				end as ever,
-				case
-					when here <> '{}' then ` + dayOf + `ids[here[1]]` + dayEnd + `
-					when more and location_id is not null then (
-						select ` + dayOf + `id` + dayEnd + `
-						from loyalty.transaction
-						where tenant_id = @tenant_id
-							and customer_id = c.customer_id
-							and id < c.oldest_id
-							and status = 'completed'
-							and location_id = c.location_id
-						order by id desc
-						limit 1
-					)
-				end as prior_here
+			select d.*, (@day_ids::uuid[])[prior_here - @from_day::date + 1] as prior_here_id
 			from (
-				select s.customer_id, s.location_id, s.ms, s.nth, b.ids, b.more, array_positions(b.places, s.location_id) as here,
-					b.ids[cardinality(b.ids)] as oldest_id,
-					` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
+				select customer_id, location_id, ms, nth, prior, more, ` + dayOf + `ids[here[cardinality(here)]]` + dayEnd + ` as oldest_here,
+					case
+						when not more then oldest
+						when prior < date_trunc('month', @day::date::timestamp) or oldest = prior then (
+							select ` + dayOf + `id` + dayEnd + `
+							from loyalty.transaction
+							where tenant_id = @tenant_id
+								and customer_id = c.customer_id
+								and status = 'completed'
+							order by id
+							limit 1
+						)
+					end as ever,
+					case
+						when here <> '{}' then ` + dayOf + `ids[here[1]]` + dayEnd + `
+						when more and location_id is not null then (
+							select ` + dayOf + `id` + dayEnd + `
+							from loyalty.transaction
+							where tenant_id = @tenant_id
+								and customer_id = c.customer_id
+								and id < c.oldest_id
+								and status = 'completed'
+								and location_id = c.location_id
+							order by id desc
+							limit 1
+						)
+					end as prior_here
 				from (
-					select customer_id, location_id, (date_part('epoch', min(created_at) - @starts::timestamptz) * 1000)::int as ms,
-						row_number() over (partition by customer_id order by min(created_at)) as nth
-					from loyalty.transaction
-					where tenant_id = @tenant_id
-						and id >= @first_id
-						and id < @next_id
-						and status = 'completed'
-					group by customer_id, location_id
-					order by customer_id
-				) s
-				cross join lateral (
-					select array_agg(id) as ids, array_agg(location_id) as places, true as more` + salesBefore + `
-							and id >= (select @lately_id::uuid)` + lastFour + `
-					having count(*) > 1
-					union all
-					select array_agg(id), array_agg(location_id), count(*) = 4` + salesBefore + lastFour + `
-					limit 1
-				) b
+					select s.customer_id, s.location_id, s.ms, s.nth, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+						b.ids[cardinality(b.ids)] as oldest_id,
+						` + dayOf + `b.ids[1]` + dayEnd + ` as prior, ` + dayOf + `b.ids[cardinality(b.ids)]` + dayEnd + ` as oldest
+					from (
+						select customer_id, location_id, (date_part('epoch', min(created_at) - @starts::timestamptz) * 1000)::int as ms,
+							row_number() over (partition by customer_id order by min(created_at)) as nth
+						from loyalty.transaction
+						where tenant_id = @tenant_id
+							and id >= @first_id
+							and id < @next_id
+							and status = 'completed'
+						group by customer_id, location_id
+						order by customer_id
+					) s
+					cross join lateral (
+						select array_agg(id) as ids, array_agg(location_id) as places, true as more` + salesBefore + `
+								and id >= (select @lately_id::uuid)` + lastFour + `
+						having count(*) > 1
+						union all
+						select array_agg(id), array_agg(location_id), count(*) = 4` + salesBefore + lastFour + `
+						limit 1
+					) b
+					offset 0
+				) c
 				offset 0
-			) c
+			) d
 			offset 0
 		) d
 	), visits as materialized (

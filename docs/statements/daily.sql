@@ -182,7 +182,7 @@ prepare keepVisitsSQL as
           from loyalty.transaction
           where tenant_id = $1
             and customer_id = d.customer_id
-            and id < ($2::uuid[])[prior_here - $3::date + 1]
+            and id < d.prior_here_id
             and status = 'completed'
             and location_id = d.location_id
           order by id desc
@@ -190,78 +190,82 @@ prepare keepVisitsSQL as
         ) is null
       end as second_here
     from (
-      select customer_id, location_id, ms, nth, prior, more, $3::date - 1 + width_bucket(ids[here[cardinality(here)]], $2::uuid[]) as oldest_here,
-        case
-          when not more then oldest
-          when prior < date_trunc('month', $4::date::timestamp) or oldest = prior then (
-            select $3::date - 1 + width_bucket(id, $2::uuid[])
-            from loyalty.transaction
-            where tenant_id = $1
-              and customer_id = c.customer_id
-              and status = 'completed'
-            order by id
-            limit 1
-          )
-        end as ever,
-        case
-          when here <> '{}' then $3::date - 1 + width_bucket(ids[here[1]], $2::uuid[])
-          when more and location_id is not null then (
-            select $3::date - 1 + width_bucket(id, $2::uuid[])
-            from loyalty.transaction
-            where tenant_id = $1
-              and customer_id = c.customer_id
-              and id < c.oldest_id
-              and status = 'completed'
-              and location_id = c.location_id
-            order by id desc
-            limit 1
-          )
-        end as prior_here
+      select d.*, ($2::uuid[])[prior_here - $3::date + 1] as prior_here_id
       from (
-        select s.customer_id, s.location_id, s.ms, s.nth, b.ids, b.more, array_positions(b.places, s.location_id) as here,
-          b.ids[cardinality(b.ids)] as oldest_id,
-          $3::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $3::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
+        select customer_id, location_id, ms, nth, prior, more, $3::date - 1 + width_bucket(ids[here[cardinality(here)]], $2::uuid[]) as oldest_here,
+          case
+            when not more then oldest
+            when prior < date_trunc('month', $4::date::timestamp) or oldest = prior then (
+              select $3::date - 1 + width_bucket(id, $2::uuid[])
+              from loyalty.transaction
+              where tenant_id = $1
+                and customer_id = c.customer_id
+                and status = 'completed'
+              order by id
+              limit 1
+            )
+          end as ever,
+          case
+            when here <> '{}' then $3::date - 1 + width_bucket(ids[here[1]], $2::uuid[])
+            when more and location_id is not null then (
+              select $3::date - 1 + width_bucket(id, $2::uuid[])
+              from loyalty.transaction
+              where tenant_id = $1
+                and customer_id = c.customer_id
+                and id < c.oldest_id
+                and status = 'completed'
+                and location_id = c.location_id
+              order by id desc
+              limit 1
+            )
+          end as prior_here
         from (
-          select customer_id, location_id, (date_part('epoch', min(created_at) - $5::timestamptz) * 1000)::int as ms,
-            row_number() over (partition by customer_id order by min(created_at)) as nth
-          from loyalty.transaction
-          where tenant_id = $1
-            and id >= $6
-            and id < $7
-            and status = 'completed'
-          group by customer_id, location_id
-          order by customer_id
-        ) s
-        cross join lateral (
-          select array_agg(id) as ids, array_agg(location_id) as places, true as more
+          select s.customer_id, s.location_id, s.ms, s.nth, b.ids, b.more, array_positions(b.places, s.location_id) as here,
+            b.ids[cardinality(b.ids)] as oldest_id,
+            $3::date - 1 + width_bucket(b.ids[1], $2::uuid[]) as prior, $3::date - 1 + width_bucket(b.ids[cardinality(b.ids)], $2::uuid[]) as oldest
           from (
-            select id, location_id
+            select customer_id, location_id, (date_part('epoch', min(created_at) - $5::timestamptz) * 1000)::int as ms,
+              row_number() over (partition by customer_id order by min(created_at)) as nth
             from loyalty.transaction
             where tenant_id = $1
-            and customer_id = s.customer_id
-            and id < (select $6::uuid)
-            and status = 'completed'
-              and id >= (select $8::uuid)
-            order by id desc
-            limit 4
-          ) sale
-          having count(*) > 1
-          union all
-          select array_agg(id), array_agg(location_id), count(*) = 4
-          from (
-            select id, location_id
-            from loyalty.transaction
-            where tenant_id = $1
-            and customer_id = s.customer_id
-            and id < (select $6::uuid)
-            and status = 'completed'
-            order by id desc
-            limit 4
-          ) sale
-          limit 1
-        ) b
+              and id >= $6
+              and id < $7
+              and status = 'completed'
+            group by customer_id, location_id
+            order by customer_id
+          ) s
+          cross join lateral (
+            select array_agg(id) as ids, array_agg(location_id) as places, true as more
+            from (
+              select id, location_id
+              from loyalty.transaction
+              where tenant_id = $1
+              and customer_id = s.customer_id
+              and id < (select $6::uuid)
+              and status = 'completed'
+                and id >= (select $8::uuid)
+              order by id desc
+              limit 4
+            ) sale
+            having count(*) > 1
+            union all
+            select array_agg(id), array_agg(location_id), count(*) = 4
+            from (
+              select id, location_id
+              from loyalty.transaction
+              where tenant_id = $1
+              and customer_id = s.customer_id
+              and id < (select $6::uuid)
+              and status = 'completed'
+              order by id desc
+              limit 4
+            ) sale
+            limit 1
+          ) b
+          offset 0
+        ) c
         offset 0
-      ) c
+      ) d
       offset 0
     ) d
   ), visits as materialized (
