@@ -34,7 +34,7 @@ func NewService(d *db.DB, jobs *job.Queue) *Service {
 
 // Form names what is kept of a day, after the zone in days_counted. An earlier build keeps something else, so what one build counted is of
 // another zone to the other, which doesn't read it and counts all anew.
-const Form = " by ms"
+const Form = " by ms, sales before"
 
 // zoneKept names what is kept of the days of a zone.
 func zoneKept(zone *time.Location) string { return zone.String() + Form }

@@ -199,7 +199,7 @@ const (
 
 	keepCouponsSQL = `
 	insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once,
-		spend_once)
+		spend_once, again, again_spend, before_spend, again_once, again_spend_once, before_spend_once)
 	select @tenant_id, @day::date, c.*` + ofDay + coupons + `
 	) c
 	returning 1`

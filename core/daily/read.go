@@ -129,9 +129,11 @@ const (
 			d.reward_id, d.by_voucher, d.redemptions * span.sign, d.points * span.sign, d.stamps * span.sign, d.voided * span.sign` + each + rewards + notKept
 
 	CouponsOfSpans = ofSpans + `d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced,
-			d.transactions_once, d.spend_once` + kept + `day_coupon` + counted + `
+			d.transactions_once, d.spend_once, d.again, d.again_spend, d.before_spend, d.again_once, d.again_spend_once, d.before_spend_once` + kept + `day_coupon` + counted + `
 			d.coupon_id, d.sent * span.sign, d.redeemed * span.sign, d.transactions * span.sign, d.spend * span.sign, d.discount * span.sign,
-			d.granted * span.sign, d.unpriced * span.sign, d.transactions_once * span.sign, d.spend_once * span.sign` + each + coupons + notKept
+			d.granted * span.sign, d.unpriced * span.sign, d.transactions_once * span.sign, d.spend_once * span.sign,
+			d.again * span.sign, d.again_spend * span.sign, d.before_spend * span.sign, d.again_once * span.sign, d.again_spend_once * span.sign,
+			d.before_spend_once * span.sign` + each + coupons + notKept
 
 	// VouchersOfSpans are those of CouponsOfSpans that were redeemed.
 	VouchersOfSpans = ofSpans + `d.redeemed` + kept + `day_coupon` + counted + `

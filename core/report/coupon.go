@@ -95,6 +95,10 @@ type CouponUse struct {
 	PointsGiven       int64 // likewise
 	StampsGiven       int64
 
+	AgainCount       int64 // of these sales, those of customers who had bought before
+	AgainSpendCents  int64
+	BeforeSpendCents int64 // of each one's sale before
+
 	Cost     Cost  // of what is known
 	Unpriced int64 // redeemed vouchers and rewards given without a known cost
 
@@ -164,6 +168,9 @@ type couponUseRow struct {
 	DiscountCents     int64
 	RewardsCount      int64
 	Unpriced          int64
+	AgainCount        int64
+	AgainSpendCents   int64
+	BeforeSpendCents  int64
 
 	WithoutTransactions int64 // of all coupons in a part: other sales
 	WithoutSpend        int64
@@ -207,6 +214,7 @@ func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[
 		}
 		c.Redeemed, c.TransactionsCount, c.SpendTotalCents = row.Redeemed, row.TransactionsCount, row.SpendTotalCents
 		c.DiscountCents, c.RewardsCount = row.DiscountCents, row.RewardsCount
+		c.AgainCount, c.AgainSpendCents, c.BeforeSpendCents = row.AgainCount, row.AgainSpendCents, row.BeforeSpendCents
 		if row.CouponID != nil {
 			c.give(row, costs)
 			total.PointsGiven, total.StampsGiven = plus(total.PointsGiven, c.PointsGiven), plus(total.StampsGiven, c.StampsGiven)
@@ -275,13 +283,16 @@ const couponUseSQL = daily.Spans + `, used as (
 			case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
 			case when grouping(coupon_id) = 0 then sum(spend) else sum(spend_once) end as spend,
 			sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced,
+			case when grouping(coupon_id) = 0 then sum(again) else sum(again_once) end as again,
+			case when grouping(coupon_id) = 0 then sum(again_spend) else sum(again_spend_once) end as again_spend,
+			case when grouping(coupon_id) = 0 then sum(before_spend) else sum(before_spend_once) end as before_spend,
 			sum(sales) - sum(transactions_once) as without_transactions, sum(sales_spend) - sum(spend_once) as without_spend
 		from (
 			select *, 0 as sales, 0 as sales_spend
 			from (` + daily.CouponsOfSpans + `
 			) u
 			union all
-			select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
+			select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
 			from (` + daily.SalesOfSpans + `
 			) s
 			where part in (1, 2)
@@ -293,7 +304,9 @@ const couponUseSQL = daily.Spans + `, used as (
 	select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
 		u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
 		least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
-		u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
+		u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.again::bigint as again_count,
+		least(u.again_spend, 9223372036854775807)::bigint as again_spend_cents, least(u.before_spend, 9223372036854775807)::bigint as before_spend_cents,
+		u.without_transactions::bigint as without_transactions,
 		least(u.without_spend, 9223372036854775807)::bigint as without_spend
 	from used u
 	left join loyalty.coupon c on c.tenant_id = @tenant_id and c.id = u.coupon_id

@@ -41,6 +41,15 @@ func (s shop) checkout(customer core.ID, cents int64, vouchers ...core.ID) trans
 	return *receipt.Sale
 }
 
+// sendTo sends a coupon to a customer and returns the voucher.
+func (s shop) sendTo(c coupon.Coupon, to core.ID) core.ID {
+	s.T.Helper()
+	sent := s.Send(c.ID, coupon.Send{Segment: coupon.Manual, Customers: []string{to.String()}})
+	l, err := s.Coupons.ListSent(s.T.Context(), s.By, sent.ID, core.Page{Size: 1})
+	s.Check(err)
+	return l.Items[0].ID
+}
+
 func (s shop) redeemWith(voucher, sale core.ID) {
 	s.T.Helper()
 	_, err := core.Result(s.Coupons.RedeemWith(s.T.Context(), s.By, voucher, &sale, nil, nil))
@@ -112,6 +121,7 @@ func TestSalesOfCouponsCountOnTheirDay(t *testing.T) {
 	got = seen.couponUse(s.selection(t, "2026-06-02", "2026-06-02"))
 	same(t, "on Tuesday", use(got, c), report.CouponUse{
 		ID: c.ID, Name: "Ten percent", Redeemed: 4, TransactionsCount: 1, SpendTotalCents: 900, DiscountCents: 100, Cost: report.Cost{Least: 100, Most: 100},
+		AgainCount: 1, AgainSpendCents: 900, BeforeSpendCents: 700,
 		Unpriced:           2, // no discount is recorded of those that weren't redeemed at the till
 		PreviousSpendCents: 700,
 	})
@@ -119,12 +129,52 @@ func TestSalesOfCouponsCountOnTheirDay(t *testing.T) {
 	got = seen.couponUse(s.selection(t, "2026-06-01", "2026-06-02"))
 	same(t, "on both days", got.Total, report.CouponUse{
 		Sent: 4, SentRedeemed: 4, Redeemed: 4, TransactionsCount: 2, SpendTotalCents: 1_600, DiscountCents: 100, Cost: report.Cost{Least: 100, Most: 100}, Unpriced: 2,
+		AgainCount: 1, AgainSpendCents: 900, BeforeSpendCents: 700,
 	})
 	same(t, "none without", got.Without, report.SalesWithout{})
 	stranger := newShop(t, "Europe/Stockholm").on("2026-06-03 12:00:00")
 	if got := stranger.couponUse(s.selection(t, "2026-06-01", "2026-06-02")); len(got.Rows) != 0 || got.Total != (report.CouponUse{}) || got.Without != (report.SalesWithout{}) {
 		t.Errorf("a stranger sees %+v", got)
 	}
+}
+
+// Beside a sale with a voucher is what the same customer spent at their sale before it, whenever that was. Who never bought before has none, and what
+// a merge or a void changes of it is counted anew.
+func TestWhatTheSameCustomersSpentBefore(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t), "Europe/Stockholm")
+	april, may, june, seen := s.on("2026-04-01 12:00:00"), s.on("2026-05-01 12:00:00"), s.on("2026-06-02 12:00:00"), s.on("2026-06-05 12:00:00")
+	anna, twin := april.Customer(), april.Customer()
+	annas, twins := april.Sale(anna.ID, s.purchase, 500), may.Sale(twin.ID, s.purchase, 800)
+	bo := june.Customer()
+	percent, amount := june.off("Ten percent", coupon.Percent, 10), june.off("Three off", coupon.Amount, 300)
+	june.checkout(bo.ID, 1_000, june.sendTo(percent, bo.ID))
+	june.checkout(anna.ID, 2_000, june.sendTo(percent, anna.ID), june.sendTo(amount, anna.ID))
+
+	// before says how many sales count, their spend, and that of the sales before: of all coupons, and of each.
+	before := func(what string, all, percents, amounts [3]int64) {
+		t.Helper()
+		for _, how := range []string{" when not counted", " when counted"} {
+			got := seen.couponUse(s.selection(t, "2026-06-02", "2026-06-02"))
+			figures := func(c report.CouponUse) [3]int64 {
+				return [3]int64{c.AgainCount, c.AgainSpendCents, c.BeforeSpendCents}
+			}
+			same(t, what+how, [][3]int64{figures(got.Total), figures(use(got, percent)), figures(use(got, amount))}, [][3]int64{all, percents, amounts})
+			same(t, what+how+", sales", got.Total.TransactionsCount, 2)
+			s.Check(seen.Days.Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
+		}
+		s.Verify()
+	}
+	hers := [3]int64{1, 1_500, 500}
+	before("Anna's sale in April", hers, hers, hers)
+	s.Must(core.Result(seen.Merging.Merge(t.Context(), s.By, anna.ID, twin.ID, nil, nil)))
+	hers = [3]int64{1, 1_500, 800}
+	before("merged, that in May", hers, hers, hers)
+	seen.VoidSale(twins.ID)
+	hers = [3]int64{1, 1_500, 500}
+	before("voided, that in April", hers, hers, hers)
+	seen.VoidSale(annas.ID)
+	before("voided, too", [3]int64{}, [3]int64{}, [3]int64{})
 }
 
 // Rewards cost what they cost now, points between the cheapest and the dearest reward for them, and what has no known cost is said.
@@ -219,6 +269,8 @@ func TestCouponsAgreeWithAPlainCount(t *testing.T) {
 		cents   int64
 		coupons []core.ID
 		voided  bool
+		at      time.Time
+		before  *int64 // what Anna spent at her sale before
 	}
 	var redeemed []used
 	var sales []sold
@@ -247,7 +299,7 @@ func TestCouponsAgreeWithAPlainCount(t *testing.T) {
 			sent[dayOf(at)][c.ID]++
 		}
 		cents := rng.Int64N(1_500)
-		made.day = dayOf(at)
+		made.day, made.at = dayOf(at), at.DB.Now()
 		var recorded transaction.Transaction
 		if rng.IntN(3) > 0 {
 			recorded = at.checkout(anna.ID, cents, ids...)
@@ -276,6 +328,13 @@ func TestCouponsAgreeWithAPlainCount(t *testing.T) {
 			at.at(at.DB.Now().Add(40 * time.Hour)).VoidSale(recorded.ID)
 		}
 		sales = append(sales, made)
+	}
+	slices.SortFunc(sales, func(a, b sold) int { return a.at.Compare(b.at) })
+	var last *int64
+	for i := range sales {
+		if !sales[i].voided {
+			sales[i].before, last = last, &sales[i].cents
+		}
 	}
 	seen := s.on("2026-03-20 12:00:00")
 	s.Check(seen.Days.Count(t.Context(), daily.Counting{Tenant: s.By.Tenant.ID}))
@@ -324,6 +383,11 @@ func TestCouponsAgreeWithAPlainCount(t *testing.T) {
 					case whole || slices.Contains(made.coupons, want.ID):
 						want.TransactionsCount++
 						want.SpendTotalCents += made.cents
+						if made.before != nil {
+							want.AgainCount++
+							want.AgainSpendCents += made.cents
+							want.BeforeSpendCents += *made.before
+						}
 					}
 				}
 				if want.Sent+want.Redeemed+want.TransactionsCount == 0 && !whole {

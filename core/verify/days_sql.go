@@ -199,7 +199,8 @@ const (
 		select tenant_id, day, concat_ws(' ', reward_id, by_voucher) as key, array[redemptions, points, stamps, voided] as figures
 		from loyalty.day_reward
 		union all
-		select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once, spend_once]
+		select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once, spend_once,
+			again, again_spend, before_spend, again_once, again_spend_once, before_spend_once]
 		from loyalty.day_coupon` + bills + andCounted + `
 		select d.tenant_id, (d.created_at at time zone z.zone)::date as day, concat_ws(' ', d.reward_id, d.points_spent + d.stamps_spent = 0) as key,
 			array[sum((d.voided_at is null)::int), sum(case when d.voided_at is null then d.points_spent else 0 end),
@@ -209,15 +210,17 @@ const (
 		group by 1, 2, 3
 		union all
 		select v.tenant_id, v.day, v.coupon_id::text, array[sum(v.sent), sum(v.redeemed), sum(v.sold), sum(v.spend), sum(v.off), sum(v.granted), sum(v.unpriced),
-			sum(v.sold * v.first), sum(v.spend * v.first)]
+			sum(v.sold * v.first), sum(v.spend * v.first), count(v.before), coalesce(sum(v.spend) filter (where v.before is not null), 0),
+			coalesce(sum(v.before), 0), coalesce(sum(v.first) filter (where v.before is not null), 0),
+			coalesce(sum(v.spend * v.first) filter (where v.before is not null), 0), coalesce(sum(v.before * v.first), 0)]
 		from (
 			select v.tenant_id, (v.created_at at time zone z.zone)::date as day, v.coupon_id, 1 as sent, 0 as redeemed, 0 as sold, 0::bigint as spend, 0::bigint as off,
-				0 as granted, 0 as unpriced, 0 as first
+				0 as granted, 0 as unpriced, 0 as first, null::bigint as before
 			from loyalty.voucher v
 			join zone z on z.tenant_id = v.tenant_id and v.created_at < z.ends_at
 			union all
 			select v.tenant_id, (v.redeemed_at at time zone z.zone)::date, v.coupon_id, 0, 1, 0, 0, 0, (r.voided_at is null and r.id is not null)::int,
-				(k.benefit_type in ('percent', 'amount') and i.voucher_id is null)::int, 0
+				(k.benefit_type in ('percent', 'amount') and i.voucher_id is null)::int, 0, null
 			from loyalty.voucher v
 			join zone z on z.tenant_id = v.tenant_id and v.redeemed_at < z.ends_at
 			join loyalty.coupon k on k.id = v.coupon_id and k.tenant_id = v.tenant_id
@@ -226,15 +229,18 @@ const (
 			where v.redeemed_at is not null
 			union all
 			select s.tenant_id, s.day, v.coupon_id, 0, 0, 1, s.spend_amount_cents, 0, 0, 0,
-				(rank() over (partition by s.tenant_id, s.id order by v.coupon_id) = 1)::int
-			from sale s
+				(rank() over (partition by s.tenant_id, s.id order by v.coupon_id) = 1)::int, s.before
+			from (
+				select tenant_id, id, day, spend_amount_cents, lag(spend_amount_cents) over (partition by customer_id, tenant_id order by id) as before
+				from sale
+				where voided_at is null
+			) s
 			join (
 				select distinct tenant_id, transaction_id, coupon_id
 				from loyalty.voucher
 			) v on v.transaction_id = s.id and v.tenant_id = s.tenant_id
-			where s.voided_at is null
 			union all
-			select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0
+			select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0, null
 			from bill
 		) v
 		group by 1, 2, 3` + compareDays

@@ -591,6 +591,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every day that was counted has what its sales earned", "a point too many", "update loyalty.day_rule set base = base + 1"},
 		{"Every day that was counted has its redemptions", "a redemption too many", "update loyalty.day_reward set redemptions = redemptions + 1"},
 		{"Every day that was counted has its redemptions", "a voucher too few", "update loyalty.day_coupon set sent = 0 where sent > 0"},
+		{"Every day that was counted has its redemptions", "a sale before one too many", "update loyalty.day_coupon set before_spend_once = before_spend_once + 1"},
 		{"Every day that was counted has what changed balances", "a point too few", "update loyalty.day_flow set amount = amount - 1"},
 		{"Every day that was counted has what changed balances", "a point too many in its month", "update loyalty.month_flow set amount = amount + 1"},
 		{"Every day that was counted has what changed balances", "a change of level too many", "update loyalty.day_level set changes = changes + 1"},

@@ -99,7 +99,7 @@ prepare findDueSQL as
   left join loyalty.tenant_usage u on u.tenant_id = n.id
   where n.status = 'active'
     and (c.tenant_id is null
-      or c.zone <> n.timezone || ' by ms'
+      or c.zone <> n.timezone || ' by ms, sales before'
       or c.first_day > '-infinity'
       or c.ends_at < ($1::timestamptz at time zone n.timezone)::date::timestamp at time zone n.timezone
       or c.ends_at <= $2::timestamptz and u.sales_lately >= $3
@@ -393,7 +393,7 @@ prepare keepRewardsSQL as
 -- $1=tenant_id $2=day $3=first_id $4=next_id $5=starts $6=ends $7=zone
 prepare keepCouponsSQL as
   insert into loyalty.day_coupon (tenant_id, day, coupon_id, sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once,
-    spend_once)
+    spend_once, again, again_spend, before_spend, again_once, again_spend_once, before_spend_once)
   select $1, $2::date, c.*
   from (
     select $3::uuid as first_id, $4::uuid as next_id, $5::timestamptz as starts, $6::timestamptz as ends, $7::text as zone
@@ -401,7 +401,7 @@ prepare keepCouponsSQL as
   ) span
   cross join lateral (
       with recursive used as (
-        select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
+        select v.coupon_id, v.transaction_id as sale_id, t.customer_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
           v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
         from loyalty.voucher v
         join loyalty.transaction t on t.tenant_id = $1 and t.id = v.transaction_id and t.status = 'completed'
@@ -438,10 +438,15 @@ prepare keepCouponsSQL as
       select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
         least(sum(v.spend), 9223372036854775807)::bigint as spend, least(sum(v.discount), 9223372036854775807)::bigint as discount,
          sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
-        sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once
+        sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once,
+        sum(v.again)::bigint as again, least(sum(v.again_spend), 9223372036854775807)::bigint as again_spend,
+        least(sum(v.before_spend), 9223372036854775807)::bigint as before_spend, sum(v.again_once)::bigint as again_once,
+        least(sum(v.again_spend_once), 9223372036854775807)::bigint as again_spend_once,
+        least(sum(v.before_spend_once), 9223372036854775807)::bigint as before_spend_once
       from (
         select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
-          0 as transactions_once, 0::numeric as spend_once
+          0 as transactions_once, 0::numeric as spend_once, 0 as again, 0::numeric as again_spend, 0::numeric as before_spend, 0 as again_once,
+          0::numeric as again_spend_once, 0::numeric as before_spend_once
         from loyalty.voucher
         where tenant_id = $1
           and id >= span.first_id
@@ -454,7 +459,7 @@ prepare keepCouponsSQL as
             where tenant_id = $1
               and checkout_id = u.transaction_id
               and voucher_id = u.id
-          )), 0, 0
+          )), 0, 0, 0, 0, 0, 0, 0, 0
         from loyalty.voucher u
         join loyalty.coupon k on k.tenant_id = $1 and k.id = u.coupon_id
         left join loyalty.redemption r on r.tenant_id = $1 and r.id = u.redemption_id and r.status <> 'voided'
@@ -464,11 +469,24 @@ prepare keepCouponsSQL as
           and u.status = 'redeemed'
         group by u.coupon_id
         union all
-        select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
-        from (select distinct coupon_id, sale_id, spend, first from used) sold
-        group by coupon_id
+        select s.coupon_id, 0, 0, count(*), sum(s.spend), 0, 0, 0, count(*) filter (where s.first), coalesce(sum(s.spend) filter (where s.first), 0),
+          count(b.spend), coalesce(sum(s.spend) filter (where b.spend is not null), 0), coalesce(sum(b.spend), 0),
+          count(b.spend) filter (where s.first), coalesce(sum(s.spend) filter (where s.first and b.spend is not null), 0),
+          coalesce(sum(b.spend) filter (where s.first), 0)
+        from (select distinct coupon_id, sale_id, customer_id, spend, first from used) s
+        left join lateral (
+          select spend_amount_cents as spend
+          from loyalty.transaction
+          where tenant_id = $1
+            and customer_id = s.customer_id
+            and id < s.sale_id
+            and status = 'completed'
+          order by id desc
+          limit 1
+        ) b on true
+        group by s.coupon_id
         union all
-        select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
+        select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         from bill
         where place > 0
         group by coupon_id

@@ -17,7 +17,7 @@ prepare locationsSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -146,7 +146,7 @@ prepare staffSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -271,7 +271,7 @@ prepare comparedSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -592,7 +592,7 @@ prepare couponUseSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -651,23 +651,28 @@ prepare couponUseSQL as
       case when grouping(coupon_id) = 0 then sum(transactions) else sum(transactions_once) end as transactions,
       case when grouping(coupon_id) = 0 then sum(spend) else sum(spend_once) end as spend,
       sum(discount) as discount, sum(granted) as granted, sum(unpriced) as unpriced,
+      case when grouping(coupon_id) = 0 then sum(again) else sum(again_once) end as again,
+      case when grouping(coupon_id) = 0 then sum(again_spend) else sum(again_spend_once) end as again_spend,
+      case when grouping(coupon_id) = 0 then sum(before_spend) else sum(before_spend_once) end as before_spend,
       sum(sales) - sum(transactions_once) as without_transactions, sum(sales_spend) - sum(spend_once) as without_spend
     from (
       select *, 0 as sales, 0 as sales_spend
       from (
         select span.part, span.period, span.bucket, d.coupon_id, d.sent, d.redeemed, d.transactions, d.spend, d.discount, d.granted, d.unpriced,
-        d.transactions_once, d.spend_once
+        d.transactions_once, d.spend_once, d.again, d.again_spend, d.before_spend, d.again_once, d.again_spend_once, d.before_spend_once
         from span
         join loyalty.day_coupon d on d.tenant_id = $2 and d.day between span.first_day and span.last_day
         where span.kept
         union all
         select span.part, span.period, span.bucket,
         d.coupon_id, d.sent * span.sign, d.redeemed * span.sign, d.transactions * span.sign, d.spend * span.sign, d.discount * span.sign,
-        d.granted * span.sign, d.unpriced * span.sign, d.transactions_once * span.sign, d.spend_once * span.sign
+        d.granted * span.sign, d.unpriced * span.sign, d.transactions_once * span.sign, d.spend_once * span.sign,
+        d.again * span.sign, d.again_spend * span.sign, d.before_spend * span.sign, d.again_once * span.sign, d.again_spend_once * span.sign,
+        d.before_spend_once * span.sign
         from span
         cross join lateral (
           with recursive used as (
-            select v.coupon_id, v.transaction_id as sale_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
+            select v.coupon_id, v.transaction_id as sale_id, t.customer_id, t.spend_amount_cents as spend, t.discount_cents as discount, k.benefit_type, k.benefit_value,
             v.expires_at, v.id, first_value(v.coupon_id) over (partition by v.transaction_id order by v.coupon_id) = v.coupon_id as first
             from loyalty.voucher v
             join loyalty.transaction t on t.tenant_id = $2 and t.id = v.transaction_id and t.status = 'completed'
@@ -704,10 +709,15 @@ prepare couponUseSQL as
           select v.coupon_id, sum(v.sent)::bigint as sent, sum(v.redeemed)::bigint as redeemed, sum(v.transactions)::bigint as transactions,
           least(sum(v.spend), 9223372036854775807)::bigint as spend, least(sum(v.discount), 9223372036854775807)::bigint as discount,
            sum(v.granted)::bigint as granted, sum(v.unpriced)::bigint as unpriced,
-          sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once
+          sum(v.transactions_once)::bigint as transactions_once, least(sum(v.spend_once), 9223372036854775807)::bigint as spend_once,
+          sum(v.again)::bigint as again, least(sum(v.again_spend), 9223372036854775807)::bigint as again_spend,
+          least(sum(v.before_spend), 9223372036854775807)::bigint as before_spend, sum(v.again_once)::bigint as again_once,
+          least(sum(v.again_spend_once), 9223372036854775807)::bigint as again_spend_once,
+          least(sum(v.before_spend_once), 9223372036854775807)::bigint as before_spend_once
           from (
             select coupon_id, count(*) as sent, 0 as redeemed, 0 as transactions, 0::numeric as spend, 0::numeric as discount, 0 as granted, 0 as unpriced,
-            0 as transactions_once, 0::numeric as spend_once
+            0 as transactions_once, 0::numeric as spend_once, 0 as again, 0::numeric as again_spend, 0::numeric as before_spend, 0 as again_once,
+            0::numeric as again_spend_once, 0::numeric as before_spend_once
             from loyalty.voucher
             where tenant_id = $2
             and id >= span.first_id
@@ -720,7 +730,7 @@ prepare couponUseSQL as
                 where tenant_id = $2
                 and checkout_id = u.transaction_id
                 and voucher_id = u.id
-              )), 0, 0
+              )), 0, 0, 0, 0, 0, 0, 0, 0
             from loyalty.voucher u
             join loyalty.coupon k on k.tenant_id = $2 and k.id = u.coupon_id
             left join loyalty.redemption r on r.tenant_id = $2 and r.id = u.redemption_id and r.status <> 'voided'
@@ -730,11 +740,24 @@ prepare couponUseSQL as
             and u.status = 'redeemed'
             group by u.coupon_id
             union all
-            select coupon_id, 0, 0, count(*), sum(spend), 0, 0, 0, count(*) filter (where first), coalesce(sum(spend) filter (where first), 0)
-            from (select distinct coupon_id, sale_id, spend, first from used) sold
-            group by coupon_id
+            select s.coupon_id, 0, 0, count(*), sum(s.spend), 0, 0, 0, count(*) filter (where s.first), coalesce(sum(s.spend) filter (where s.first), 0),
+            count(b.spend), coalesce(sum(s.spend) filter (where b.spend is not null), 0), coalesce(sum(b.spend), 0),
+            count(b.spend) filter (where s.first), coalesce(sum(s.spend) filter (where s.first and b.spend is not null), 0),
+            coalesce(sum(b.spend) filter (where s.first), 0)
+            from (select distinct coupon_id, sale_id, customer_id, spend, first from used) s
+            left join lateral (
+              select spend_amount_cents as spend
+              from loyalty.transaction
+              where tenant_id = $2
+              and customer_id = s.customer_id
+              and id < s.sale_id
+              and status = 'completed'
+              order by id desc
+              limit 1
+            ) b on true
+            group by s.coupon_id
             union all
-            select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0
+            select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
             from bill
             where place > 0
             group by coupon_id
@@ -744,7 +767,7 @@ prepare couponUseSQL as
         where not span.kept
       ) u
       union all
-      select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
+      select part, period, bucket, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, transactions, spend
       from (
         select span.part, span.period, span.bucket, d.location_id, d.transactions, d.spend, d.points, d.stamps, d.voided, d.reversed, d.refunds, d.refunded, d.points_refunded
         from span
@@ -801,7 +824,9 @@ prepare couponUseSQL as
   select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
     u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
     least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
-    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.without_transactions::bigint as without_transactions,
+    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.again::bigint as again_count,
+    least(u.again_spend, 9223372036854775807)::bigint as again_spend_cents, least(u.before_spend, 9223372036854775807)::bigint as before_spend_cents,
+    u.without_transactions::bigint as without_transactions,
     least(u.without_spend, 9223372036854775807)::bigint as without_spend
   from used u
   left join loyalty.coupon c on c.tenant_id = $2 and c.id = u.coupon_id
@@ -853,7 +878,7 @@ prepare earnedSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -1137,7 +1162,7 @@ prepare hoursSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -1538,7 +1563,7 @@ prepare levelChangesSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -1625,7 +1650,7 @@ prepare owedSQL as
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $1::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $2::uuid), $2::uuid) as first_id, coalesce(c.next_id, $2::uuid) as next_id
     from (values ($3::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $4 and c.zone = given.zone || ' by ms'
+    left join loyalty.days_counted c on c.tenant_id = $4 and c.zone = given.zone || ' by ms, sales before'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
@@ -1713,7 +1738,7 @@ prepare statementSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -1772,7 +1797,7 @@ prepare statementSQL as
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $17::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
     from (values ($1::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms'
+    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms, sales before'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
@@ -1903,7 +1928,7 @@ prepare earlierSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -1962,7 +1987,7 @@ prepare earlierSQL as
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $17::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
     from (values ($1::text, '-infinity'::date, '00000000-0000-0000-0000-000000000000'::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms'
+    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms, sales before'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
@@ -2072,7 +2097,7 @@ prepare spentSQL as
     select greatest(coalesce(c.first_day, 'infinity'), given.after) as first_day, least(coalesce(c.last_day, '-infinity'), $1::date - 1) as last_day,
       given.after_id, least(coalesce(c.first_id, $2::uuid), $2::uuid) as first_id, coalesce(c.next_id, $2::uuid) as next_id
     from (values ($3::text, $4::date, $5::uuid)) given (zone, after, after_id)
-    left join loyalty.days_counted c on c.tenant_id = $6 and c.zone = given.zone || ' by ms'
+    left join loyalty.days_counted c on c.tenant_id = $6 and c.zone = given.zone || ' by ms, sales before'
   ), month as materialized (
     select m.month, m.unit, m.kind, m.amount, m.below
     from done
@@ -2177,7 +2202,7 @@ prepare promotionHoursSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -2457,7 +2482,7 @@ prepare recentDaysSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -2642,7 +2667,7 @@ prepare rewardsSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -2847,7 +2872,7 @@ prepare visitorsSQL as
     select first_day, last_day, ends_at, (ends_at at time zone $1)::date - 1 as whole_day
     from loyalty.days_counted
     where tenant_id = $2
-      and zone = $1 || ' by ms'
+      and zone = $1 || ' by ms, sales before'
   ), marked as materialized (
     select (m.at at time zone $1)::date as day, bool_or(m.visits) as visits
     from days c
@@ -3058,7 +3083,7 @@ prepare visitorsSQL as
     select coalesce(c.first_day, 'infinity') as first_day, coalesce(c.last_day, '-infinity') as last_day,
       least(coalesce(c.first_id, $18::uuid), $18::uuid) as first_id, coalesce(c.next_id, $18::uuid) as next_id
     from (values ($1::text)) given (zone)
-    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms'
+    left join loyalty.days_counted c on c.tenant_id = $2 and c.zone = given.zone || ' by ms, sales before'
   ), anew as materialized (
     select m.day, (lpad(to_hex(floor(extract(epoch from (m.day - 1)::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id, (lpad(to_hex(floor(extract(epoch from (m.day + 2)::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as next_id
     from counted

@@ -398,7 +398,7 @@ prepare daySalesSQL as
   with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
-    where zone like '% by ms'
+    where zone like '% by ms, sales before'
   ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
       extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
@@ -466,7 +466,7 @@ prepare dayHourSQL as
   with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
-    where zone like '% by ms'
+    where zone like '% by ms, sales before'
   ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
       extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
@@ -519,7 +519,7 @@ prepare dayVisitSQL as
   with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
-    where zone like '% by ms'
+    where zone like '% by ms, sales before'
   ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
       extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
@@ -607,7 +607,7 @@ prepare dayStaffSQL as
   with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
-    where zone like '% by ms'
+    where zone like '% by ms, sales before'
   ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
       extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
@@ -671,7 +671,7 @@ prepare dayRuleSQL as
   with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
-    where zone like '% by ms'
+    where zone like '% by ms, sales before'
   ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
       extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
@@ -732,7 +732,7 @@ prepare dayUseSQL as
   with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
-    where zone like '% by ms'
+    where zone like '% by ms, sales before'
   ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
       extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
@@ -743,7 +743,8 @@ prepare dayUseSQL as
     select tenant_id, day, concat_ws(' ', reward_id, by_voucher) as key, array[redemptions, points, stamps, voided] as figures
     from loyalty.day_reward
     union all
-    select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once, spend_once]
+    select tenant_id, day, coupon_id::text, array[sent, redeemed, transactions, spend, discount, granted, unpriced, transactions_once, spend_once,
+      again, again_spend, before_spend, again_once, again_spend_once, before_spend_once]
     from loyalty.day_coupon
   ), taken as not materialized (
     select s.tenant_id, s.day, s.spend_amount_cents as spend, s.spend_amount_cents + s.discount_cents as total,
@@ -782,15 +783,17 @@ prepare dayUseSQL as
     group by 1, 2, 3
     union all
     select v.tenant_id, v.day, v.coupon_id::text, array[sum(v.sent), sum(v.redeemed), sum(v.sold), sum(v.spend), sum(v.off), sum(v.granted), sum(v.unpriced),
-      sum(v.sold * v.first), sum(v.spend * v.first)]
+      sum(v.sold * v.first), sum(v.spend * v.first), count(v.before), coalesce(sum(v.spend) filter (where v.before is not null), 0),
+      coalesce(sum(v.before), 0), coalesce(sum(v.first) filter (where v.before is not null), 0),
+      coalesce(sum(v.spend * v.first) filter (where v.before is not null), 0), coalesce(sum(v.before * v.first), 0)]
     from (
       select v.tenant_id, (v.created_at at time zone z.zone)::date as day, v.coupon_id, 1 as sent, 0 as redeemed, 0 as sold, 0::bigint as spend, 0::bigint as off,
-        0 as granted, 0 as unpriced, 0 as first
+        0 as granted, 0 as unpriced, 0 as first, null::bigint as before
       from loyalty.voucher v
       join zone z on z.tenant_id = v.tenant_id and v.created_at < z.ends_at
       union all
       select v.tenant_id, (v.redeemed_at at time zone z.zone)::date, v.coupon_id, 0, 1, 0, 0, 0, (r.voided_at is null and r.id is not null)::int,
-        (k.benefit_type in ('percent', 'amount') and i.voucher_id is null)::int, 0
+        (k.benefit_type in ('percent', 'amount') and i.voucher_id is null)::int, 0, null
       from loyalty.voucher v
       join zone z on z.tenant_id = v.tenant_id and v.redeemed_at < z.ends_at
       join loyalty.coupon k on k.id = v.coupon_id and k.tenant_id = v.tenant_id
@@ -799,15 +802,18 @@ prepare dayUseSQL as
       where v.redeemed_at is not null
       union all
       select s.tenant_id, s.day, v.coupon_id, 0, 0, 1, s.spend_amount_cents, 0, 0, 0,
-        (rank() over (partition by s.tenant_id, s.id order by v.coupon_id) = 1)::int
-      from sale s
+        (rank() over (partition by s.tenant_id, s.id order by v.coupon_id) = 1)::int, s.before
+      from (
+        select tenant_id, id, day, spend_amount_cents, lag(spend_amount_cents) over (partition by customer_id, tenant_id order by id) as before
+        from sale
+        where voided_at is null
+      ) s
       join (
         select distinct tenant_id, transaction_id, coupon_id
         from loyalty.voucher
       ) v on v.transaction_id = s.id and v.tenant_id = s.tenant_id
-      where s.voided_at is null
       union all
-      select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0
+      select tenant_id, day, coupons[n], 0, 0, 0, 0, before - case when n < cardinality(coupons) then remains else spend end, 0, 0, 0, null
       from bill
     ) v
     group by 1, 2, 3
@@ -849,7 +855,7 @@ prepare dayFlowSQL as
   with zone as not materialized (
     select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
     from loyalty.days_counted
-    where zone like '% by ms'
+    where zone like '% by ms, sales before'
   ), sale as not materialized (
     select t.*, z.zone, (t.created_at at time zone z.zone)::date as day, coalesce(t.points_awarded, t.stamps_awarded) as award,
       extract(hour from t.created_at at time zone z.zone) as hour, t.voided_at is null as completed
@@ -934,7 +940,7 @@ prepare yearSQL as
     from (
       select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
       from loyalty.days_counted
-      where zone like '% by ms'
+      where zone like '% by ms, sales before'
     ) d
     join loyalty.year_counted k on k.tenant_id = d.tenant_id
     left join (

@@ -375,11 +375,12 @@ func TestCouponReport(t *testing.T) {
 
 	page := owner.Get("/admin/reports/coupons" + week)
 	wants(t, "coupons", rowsOf(page, "[aria-labelledby=coupons-title]"), []string{
-		"Points <b> | € 18.00 | – | 1 | € 18.00 | 1 | € 0.00 | Not known", "=Off | € 18.00 | +100.0% | 1 | € 18.00 | 1 | € 2.00 | € 2.00",
-		"All coupons | € 18.00 | +100.0% | 1 | € 18.00 | 2 | € 2.00 | € 2.00 1 not known",
+		"Points <b> | € 18.00 | – | 1 | € 18.00 | +100.0% | 1 | € 0.00 | Not known", "=Off | € 18.00 | +100.0% | 1 | € 18.00 | +100.0% | 1 | € 2.00 | € 2.00",
+		"All coupons | € 18.00 | +100.0% | 1 | € 18.00 | +100.0% | 2 | € 2.00 | € 2.00 1 not known",
 	})
 	wants(t, "beside those without", rowsOf(page, "[aria-labelledby=return-title]"), []string{
-		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
+		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Of these, by customers who had bought before | 1 | € 18.00 | € 18.00 | –",
+		"The same customers’ sales just before these | 1 | € 9.00 | € 9.00 | –", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
 	})
 	wants(t, "sent", rowsOf(page, "[aria-labelledby=sent-title]"), []string{"Points <b> | 4 | 1 | 3 | 0 | 25.0%", "=Off | 2 | 1 | 1 | 0 | 50.0%", "All coupons | 6 | 2 | 4 | 0 | 33.3%"})
 	wants(t, "figures", page.Texts(".figure-strip .figure-value"), []string{"6", "33.3%", "2", "€ 18.00", "€ 2.00", "€ 2.00"})
@@ -393,9 +394,10 @@ func TestCouponReport(t *testing.T) {
 	if name != "attachment; filename=coupons-2026-06-08-to-2026-06-14.csv" {
 		t.Errorf("file: %s", name)
 	}
-	wants(t, "lines", columns(rows, "Coupon", "Vouchers sent", "Pending", "Redemption rate", "Sales", "Spend (EUR)", "Discount (EUR)", "Lowest cost (EUR)", "Vouchers without a known cost", "Earlier spend (EUR)"), []string{
-		"Points <b> | 4 | 3 | 25.0% | 1 | 18.00 | 0.00 | 0.00 | 1 | 0.00", "'=Off | 2 | 1 | 50.0% | 1 | 18.00 | 2.00 | 2.00 | 0 | 9.00",
-		"All coupons | 6 | 4 | 33.3% | 1 | 18.00 | 2.00 | 2.00 | 1 | 9.00", "Sales without a voucher |  |  |  | 2 | 10.00 |  |  |  | 0.00",
+	wants(t, "lines", columns(rows, "Coupon", "Vouchers sent", "Pending", "Redemption rate", "Sales", "Spend (EUR)", "Spend of these (EUR)", "Spend at their sales before (EUR)", "Discount (EUR)", "Lowest cost (EUR)", "Vouchers without a known cost", "Earlier spend (EUR)"), []string{
+		"Points <b> | 4 | 3 | 25.0% | 1 | 18.00 | 18.00 | 9.00 | 0.00 | 0.00 | 1 | 0.00",
+		"'=Off | 2 | 1 | 50.0% | 1 | 18.00 | 18.00 | 9.00 | 2.00 | 2.00 | 0 | 9.00", "All coupons | 6 | 4 | 33.3% | 1 | 18.00 | 18.00 | 9.00 | 2.00 | 2.00 | 1 | 9.00",
+		"Sales without a voucher |  |  |  | 2 | 10.00 |  |  |  |  |  | 0.00",
 	})
 	_, rows = owner.file(files[2])
 	wants(t, "lines over time", columns(rows, "From", "To", "Vouchers redeemed", "Spend with vouchers (EUR)", "Earlier spend with vouchers (EUR)")[2:3], []string{"2026-06-10 | 2026-06-10 | 2 | 18.00 | 9.00"})

@@ -54,19 +54,31 @@ func (v Report) perSale(spend, sales int64) string {
 	return v.Money(spend / sales)
 }
 
-// ReturnRow is the sales with a voucher, or those without.
+// ReturnRow is some sales, beside those of the earlier period.
 type ReturnRow struct {
 	Label string
 	report.SalesWithout
 	Earlier report.SalesWithout
 }
 
-// ReturnRows are the sales with a voucher and those without.
+// ReturnRows are the sales with a voucher, and of these those of customers who had bought before, beside what the same customers spent then; and
+// the sales without a voucher.
 func ReturnRows(u report.CouponUses) []ReturnRow {
-	of := func(c report.CouponUse) report.SalesWithout {
-		return report.SalesWithout{TransactionsCount: c.TransactionsCount, SpendTotalCents: c.SpendTotalCents}
+	row := func(label string, of func(report.CouponUse) report.SalesWithout) ReturnRow {
+		return ReturnRow{label, of(u.Total), of(u.Previous)}
 	}
-	return []ReturnRow{{"With a voucher", of(u.Total), of(u.Previous)}, {"Without a voucher", u.Without, u.PreviousWithout}}
+	return []ReturnRow{
+		row("With a voucher", func(c report.CouponUse) report.SalesWithout {
+			return report.SalesWithout{TransactionsCount: c.TransactionsCount, SpendTotalCents: c.SpendTotalCents}
+		}),
+		row("Of these, by customers who had bought before", func(c report.CouponUse) report.SalesWithout {
+			return report.SalesWithout{TransactionsCount: c.AgainCount, SpendTotalCents: c.AgainSpendCents}
+		}),
+		row("The same customers’ sales just before these", func(c report.CouponUse) report.SalesWithout {
+			return report.SalesWithout{TransactionsCount: c.AgainCount, SpendTotalCents: c.BeforeSpendCents}
+		}),
+		{"Without a voucher", u.Without, u.PreviousWithout},
+	}
 }
 
 // couponCostInWords says what the cost of coupons consists of.
