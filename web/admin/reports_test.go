@@ -379,8 +379,8 @@ func TestCouponReport(t *testing.T) {
 		"All coupons | € 18.00 | +100.0% | 1 | € 18.00 | +100.0% | 2 | € 2.00 | € 2.00 1 not known",
 	})
 	wants(t, "beside those without", rowsOf(page, "[aria-labelledby=return-title]"), []string{
-		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Of these, by customers who had bought before | 1 | € 18.00 | € 18.00 | –",
-		"The same customers’ sales just before these | 1 | € 9.00 | € 9.00 | –", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
+		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Of these, returning customers | 1 | € 18.00 | € 18.00 | –",
+		"Their sales just before these | 1 | € 9.00 | € 9.00 | –", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
 	})
 	wants(t, "sent", rowsOf(page, "[aria-labelledby=sent-title]"), []string{"Points <b> | 4 | 1 | 3 | 0 | 25.0%", "=Off | 2 | 1 | 1 | 0 | 50.0%", "All coupons | 6 | 2 | 4 | 0 | 33.3%"})
 	wants(t, "figures", page.Texts(".figure-strip .figure-value"), []string{"6", "33.3%", "2", "€ 18.00", "€ 2.00", "€ 2.00"})
