@@ -95,9 +95,9 @@ type CouponUse struct {
 	PointsGiven       int64 // likewise
 	StampsGiven       int64
 
-	ReturningCount      int64 // of these sales, those of customers who had bought before, on any day
-	ReturningSpendCents int64
-	BeforeSpendCents    int64 // of each one's sale before
+	AgainCount       int64 // of these sales, those that aren't the first of their customer
+	AgainSpendCents  int64
+	BeforeSpendCents int64 // of each one's sale before
 
 	Cost     Cost  // of what is known
 	Unpriced int64 // redeemed vouchers and rewards given without a known cost
@@ -154,23 +154,23 @@ func (s *Service) CouponUse(ctx context.Context, by core.Actor, sel Selection) (
 
 // couponUseRow is the use of a coupon in a part, of all of them in a part, or of all in a bucket.
 type couponUseRow struct {
-	Part                *int64
-	Period              *int64
-	Bucket              *int64
-	CouponID            *core.ID
-	Name                *string
-	BenefitType         *string
-	BenefitValue        *int64
-	RewardCostCents     *int64
-	Redeemed            int64
-	TransactionsCount   int64
-	SpendTotalCents     int64
-	DiscountCents       int64
-	RewardsCount        int64
-	Unpriced            int64
-	ReturningCount      int64
-	ReturningSpendCents int64
-	BeforeSpendCents    int64
+	Part              *int64
+	Period            *int64
+	Bucket            *int64
+	CouponID          *core.ID
+	Name              *string
+	BenefitType       *string
+	BenefitValue      *int64
+	RewardCostCents   *int64
+	Redeemed          int64
+	TransactionsCount int64
+	SpendTotalCents   int64
+	DiscountCents     int64
+	RewardsCount      int64
+	Unpriced          int64
+	AgainCount        int64
+	AgainSpendCents   int64
+	BeforeSpendCents  int64
 
 	WithoutTransactions int64 // of all coupons in a part: other sales
 	WithoutSpend        int64
@@ -214,7 +214,7 @@ func (u *CouponUses) count(used []couponUseRow, sent []couponSentRow, costs map[
 		}
 		c.Redeemed, c.TransactionsCount, c.SpendTotalCents = row.Redeemed, row.TransactionsCount, row.SpendTotalCents
 		c.DiscountCents, c.RewardsCount = row.DiscountCents, row.RewardsCount
-		c.ReturningCount, c.ReturningSpendCents, c.BeforeSpendCents = row.ReturningCount, row.ReturningSpendCents, row.BeforeSpendCents
+		c.AgainCount, c.AgainSpendCents, c.BeforeSpendCents = row.AgainCount, row.AgainSpendCents, row.BeforeSpendCents
 		if row.CouponID != nil {
 			c.give(row, costs)
 			total.PointsGiven, total.StampsGiven = plus(total.PointsGiven, c.PointsGiven), plus(total.StampsGiven, c.StampsGiven)
@@ -304,8 +304,8 @@ const couponUseSQL = daily.Spans + `, used as (
 	select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
 		u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
 		least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
-		u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.again::bigint as returning_count,
-		least(u.again_spend, 9223372036854775807)::bigint as returning_spend_cents, least(u.before_spend, 9223372036854775807)::bigint as before_spend_cents,
+		u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.again::bigint as again_count,
+		least(u.again_spend, 9223372036854775807)::bigint as again_spend_cents, least(u.before_spend, 9223372036854775807)::bigint as before_spend_cents,
 		u.without_transactions::bigint as without_transactions,
 		least(u.without_spend, 9223372036854775807)::bigint as without_spend
 	from used u

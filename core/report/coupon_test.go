@@ -121,7 +121,7 @@ func TestSalesOfCouponsCountOnTheirDay(t *testing.T) {
 	got = seen.couponUse(s.selection(t, "2026-06-02", "2026-06-02"))
 	same(t, "on Tuesday", use(got, c), report.CouponUse{
 		ID: c.ID, Name: "Ten percent", Redeemed: 4, TransactionsCount: 1, SpendTotalCents: 900, DiscountCents: 100, Cost: report.Cost{Least: 100, Most: 100},
-		ReturningCount: 1, ReturningSpendCents: 900, BeforeSpendCents: 700,
+		AgainCount: 1, AgainSpendCents: 900, BeforeSpendCents: 700,
 		Unpriced:           2, // no discount is recorded of those that weren't redeemed at the till
 		PreviousSpendCents: 700,
 	})
@@ -129,7 +129,7 @@ func TestSalesOfCouponsCountOnTheirDay(t *testing.T) {
 	got = seen.couponUse(s.selection(t, "2026-06-01", "2026-06-02"))
 	same(t, "on both days", got.Total, report.CouponUse{
 		Sent: 4, SentRedeemed: 4, Redeemed: 4, TransactionsCount: 2, SpendTotalCents: 1_600, DiscountCents: 100, Cost: report.Cost{Least: 100, Most: 100}, Unpriced: 2,
-		ReturningCount: 1, ReturningSpendCents: 900, BeforeSpendCents: 700,
+		AgainCount: 1, AgainSpendCents: 900, BeforeSpendCents: 700,
 	})
 	same(t, "none without", got.Without, report.SalesWithout{})
 	stranger := newShop(t, "Europe/Stockholm").on("2026-06-03 12:00:00")
@@ -157,7 +157,7 @@ func TestWhatTheSameCustomersSpentBefore(t *testing.T) {
 		for _, how := range []string{" when not counted", " when counted"} {
 			got := seen.couponUse(s.selection(t, "2026-06-02", "2026-06-02"))
 			figures := func(c report.CouponUse) [3]int64 {
-				return [3]int64{c.ReturningCount, c.ReturningSpendCents, c.BeforeSpendCents}
+				return [3]int64{c.AgainCount, c.AgainSpendCents, c.BeforeSpendCents}
 			}
 			same(t, what+how, [][3]int64{figures(got.Total), figures(use(got, percent)), figures(use(got, amount))}, [][3]int64{all, percents, amounts})
 			same(t, what+how+", sales", got.Total.TransactionsCount, 2)
@@ -384,8 +384,8 @@ func TestCouponsAgreeWithAPlainCount(t *testing.T) {
 						want.TransactionsCount++
 						want.SpendTotalCents += made.cents
 						if made.before != nil {
-							want.ReturningCount++
-							want.ReturningSpendCents += made.cents
+							want.AgainCount++
+							want.AgainSpendCents += made.cents
 							want.BeforeSpendCents += *made.before
 						}
 					}

@@ -825,8 +825,8 @@ prepare couponUseSQL as
   select u.part, u.period, u.bucket, u.coupon_id, c.name, c.benefit_type, c.benefit_value, r.cost_cents as reward_cost_cents,
     u.redeemed::bigint as redeemed, u.transactions::bigint as transactions_count,
     least(u.spend, 9223372036854775807)::bigint as spend_total_cents, least(u.discount, 9223372036854775807)::bigint as discount_cents,
-    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.again::bigint as returning_count,
-    least(u.again_spend, 9223372036854775807)::bigint as returning_spend_cents, least(u.before_spend, 9223372036854775807)::bigint as before_spend_cents,
+    u.granted::bigint as rewards_count, u.unpriced::bigint as unpriced, u.again::bigint as again_count,
+    least(u.again_spend, 9223372036854775807)::bigint as again_spend_cents, least(u.before_spend, 9223372036854775807)::bigint as before_spend_cents,
     u.without_transactions::bigint as without_transactions,
     least(u.without_spend, 9223372036854775807)::bigint as without_spend
   from used u

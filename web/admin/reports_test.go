@@ -379,8 +379,8 @@ func TestCouponReport(t *testing.T) {
 		"All coupons | € 18.00 | +100.0% | 1 | € 18.00 | +100.0% | 2 | € 2.00 | € 2.00 1 not known",
 	})
 	wants(t, "beside those without", rowsOf(page, "[aria-labelledby=return-title]"), []string{
-		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Of these, returning customers | 1 | € 18.00 | € 18.00 | –",
-		"Their sales just before these | 1 | € 9.00 | € 9.00 | –", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
+		"With a voucher | 1 | € 18.00 | € 18.00 | € 9.00", "Of these, not a first sale | 1 | € 18.00 | € 18.00 | –",
+		"The sales just before them | 1 | € 9.00 | € 9.00 | –", "Without a voucher | 2 | € 10.00 | € 5.00 | –",
 	})
 	wants(t, "sent", rowsOf(page, "[aria-labelledby=sent-title]"), []string{"Points <b> | 4 | 1 | 3 | 0 | 25.0%", "=Off | 2 | 1 | 1 | 0 | 50.0%", "All coupons | 6 | 2 | 4 | 0 | 33.3%"})
 	wants(t, "figures", page.Texts(".figure-strip .figure-value"), []string{"6", "33.3%", "2", "€ 18.00", "€ 2.00", "€ 2.00"})
@@ -394,7 +394,7 @@ func TestCouponReport(t *testing.T) {
 	if name != "attachment; filename=coupons-2026-06-08-to-2026-06-14.csv" {
 		t.Errorf("file: %s", name)
 	}
-	wants(t, "lines", columns(rows, "Coupon", "Vouchers sent", "Pending", "Redemption rate", "Sales", "Spend (EUR)", "Spend of these (EUR)", "Spend at their sales before (EUR)", "Discount (EUR)", "Lowest cost (EUR)", "Vouchers without a known cost", "Earlier spend (EUR)"), []string{
+	wants(t, "lines", columns(rows, "Coupon", "Vouchers sent", "Pending", "Redemption rate", "Sales", "Spend (EUR)", "Spend of these (EUR)", "Spend at the sales just before them (EUR)", "Discount (EUR)", "Lowest cost (EUR)", "Vouchers without a known cost", "Earlier spend (EUR)"), []string{
 		"Points <b> | 4 | 3 | 25.0% | 1 | 18.00 | 18.00 | 9.00 | 0.00 | 0.00 | 1 | 0.00",
 		"'=Off | 2 | 1 | 50.0% | 1 | 18.00 | 18.00 | 9.00 | 2.00 | 2.00 | 0 | 9.00", "All coupons | 6 | 4 | 33.3% | 1 | 18.00 | 18.00 | 9.00 | 2.00 | 2.00 | 1 | 9.00",
 		"Sales without a voucher |  |  |  | 2 | 10.00 |  |  |  |  |  | 0.00",

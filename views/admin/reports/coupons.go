@@ -61,7 +61,7 @@ type ReturnRow struct {
 	Earlier report.SalesWithout
 }
 
-// ReturnRows are the sales with a voucher, and of these those of returning customers, beside what they spent just before; and
+// ReturnRows are the sales with a voucher, and of these those that aren't the first of their customer, beside the sale before each; and
 // the sales without a voucher.
 func ReturnRows(u report.CouponUses) []ReturnRow {
 	row := func(label string, of func(report.CouponUse) report.SalesWithout) ReturnRow {
@@ -71,11 +71,11 @@ func ReturnRows(u report.CouponUses) []ReturnRow {
 		row("With a voucher", func(c report.CouponUse) report.SalesWithout {
 			return report.SalesWithout{TransactionsCount: c.TransactionsCount, SpendTotalCents: c.SpendTotalCents}
 		}),
-		row("Of these, returning customers", func(c report.CouponUse) report.SalesWithout {
-			return report.SalesWithout{TransactionsCount: c.ReturningCount, SpendTotalCents: c.ReturningSpendCents}
+		row("Of these, not a first sale", func(c report.CouponUse) report.SalesWithout {
+			return report.SalesWithout{TransactionsCount: c.AgainCount, SpendTotalCents: c.AgainSpendCents}
 		}),
-		row("Their sales just before these", func(c report.CouponUse) report.SalesWithout {
-			return report.SalesWithout{TransactionsCount: c.ReturningCount, SpendTotalCents: c.BeforeSpendCents}
+		row("The sales just before them", func(c report.CouponUse) report.SalesWithout {
+			return report.SalesWithout{TransactionsCount: c.AgainCount, SpendTotalCents: c.BeforeSpendCents}
 		}),
 		{"Without a voucher", u.Without, u.PreviousWithout},
 	}

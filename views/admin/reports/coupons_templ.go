@@ -175,7 +175,7 @@ func couponReturn(v Report, u report.CouponUses) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card mt-3\" aria-labelledby=\"return-title\"><div class=\"card-header\"><div><h2 class=\"card-title\" id=\"return-title\">Sales with and without a voucher</h2><p class=\"text-secondary small mb-0\">What a sale of these days came to, after discounts, and what returning customers spent the time before, whenever that was. It can’t show what customers would have spent without the coupon, or whether they would have come.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card mt-3\" aria-labelledby=\"return-title\"><div class=\"card-header\"><div><h2 class=\"card-title\" id=\"return-title\">Sales with and without a voucher</h2><p class=\"text-secondary small mb-0\">What a sale of these days came to, after discounts, and what the same customers spent the time before, whenever that was. It can’t show what customers would have spent without the coupon, or whether they would have come.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -581,7 +581,7 @@ func couponCells(v Report, u report.CouponUses, c report.CouponUse) templ.Compon
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = cellOfChange(format.ChangeOf(format.Redemptions, c.ReturningSpendCents, c.BeforeSpendCents), "from-lg", "Nothing to compare with").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = cellOfChange(format.ChangeOf(format.Redemptions, c.AgainSpendCents, c.BeforeSpendCents), "from-lg", "Nothing to compare with").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -40,8 +40,8 @@ func (h *Handlers) couponFile(c echo.Context) (panel.ExportFile, error) {
 	currency, money := moneyOf(c)
 	columns := columnsOf(u.Against, []string{
 		"ULID", "Coupon", "Vouchers sent", "Pending", "Redeemed of these", "Expired", "Redemption rate", "Vouchers redeemed", "Sales", "Spend (" + currency + ")",
-		"Spend per sale (" + currency + ")", "Sales of returning customers", "Spend of these (" + currency + ")",
-		"Spend at their sales before (" + currency + ")", "Discount (" + currency + ")", "Rewards given", "Points given", "Stamps given",
+		"Spend per sale (" + currency + ")", "Sales that weren’t a customer’s first", "Spend of these (" + currency + ")",
+		"Spend at the sales just before them (" + currency + ")", "Discount (" + currency + ")", "Rewards given", "Points given", "Stamps given",
 		"Lowest cost (" + currency + ")", "Highest cost (" + currency + ")", "Vouchers without a known cost",
 	}, "Earlier spend ("+currency+")")
 	columns[0].Width, columns[1].Width = 28, 30
@@ -56,7 +56,7 @@ func (h *Handlers) couponFile(c echo.Context) (panel.ExportFile, error) {
 			id, name, k.Sent, k.SentPending, k.SentRedeemed, k.SentExpired(),
 			page.ShareCell{Of: k.SentRedeemed, Whole: k.Sent},
 			k.Redeemed, k.TransactionsCount, money(k.SpendTotalCents),
-			perSale(k.SpendTotalCents, k.TransactionsCount), k.ReturningCount, money(k.ReturningSpendCents), money(k.BeforeSpendCents),
+			perSale(k.SpendTotalCents, k.TransactionsCount), k.AgainCount, money(k.AgainSpendCents), money(k.BeforeSpendCents),
 			money(k.DiscountCents), k.RewardsCount, k.PointsGiven, k.StampsGiven,
 			money(k.Cost.Least), money(k.Cost.Most), k.Unpriced,
 		}, money(k.PreviousSpendCents))
