@@ -741,12 +741,12 @@ prepare couponUseSQL as
             group by u.coupon_id
             union all
             select s.coupon_id, 0, 0, count(*), sum(s.spend), 0, 0, 0, count(*) filter (where s.first), coalesce(sum(s.spend) filter (where s.first), 0),
-            count(b.id), coalesce(sum(s.spend) filter (where b.id is not null), 0), coalesce(sum(b.spend_amount_cents), 0),
-            count(b.id) filter (where s.first), coalesce(sum(s.spend) filter (where s.first and b.id is not null), 0),
-            coalesce(sum(b.spend_amount_cents) filter (where s.first), 0)
+            count(b.spend), coalesce(sum(s.spend) filter (where b.spend is not null), 0), coalesce(sum(b.spend), 0),
+            count(b.spend) filter (where s.first), coalesce(sum(s.spend) filter (where s.first and b.spend is not null), 0),
+            coalesce(sum(b.spend) filter (where s.first), 0)
             from (select distinct coupon_id, sale_id, customer_id, spend, first from used) s
             left join lateral (
-              select id
+              select spend_amount_cents as spend
               from loyalty.transaction
               where tenant_id = $2
               and customer_id = s.customer_id
@@ -754,8 +754,7 @@ prepare couponUseSQL as
               and status = 'completed'
               order by id desc
               limit 1
-            ) p on true
-            left join loyalty.transaction b on b.tenant_id = $2 and b.id = p.id and b.status = 'completed'
+            ) b on true
             group by s.coupon_id
             union all
             select coupon_id, 0, 0, 0, 0, sum(off), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
