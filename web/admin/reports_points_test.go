@@ -54,6 +54,13 @@ func TestPointsReport(t *testing.T) {
 		"1 Jun 1,000 500 0 0 0 1,500", "2 Jun 1,500 200 −200 0 0 1,500", "3 Jun 1,500 0 0 −10 0 1,490",
 	})
 	wants(t, "balance", page.Texts("#balance tbody tr"), []string{"1 Jun 1,500 0", "2 Jun 1,500 0", "3 Jun 1,490 1,000"})
+	elsewhere := owner.Get("/admin/reports?" + days).Texts(".figure-strip .figure")
+	if !slices.ContainsFunc(elsewhere, func(f string) bool { return strings.HasPrefix(f, "Points issued 500 ") }) {
+		t.Errorf("the summary leaves out the voided sale: %q", elsewhere)
+	}
+	if note := page.Text("[aria-labelledby=statement-title] p"); !strings.Contains(note, "“Points issued” on other pages leaves out vouchers, and sales that were voided later") {
+		t.Errorf("why it differs: %q", note)
+	}
 	if owed := page.Texts("[aria-labelledby=owed-title] .figure-value"); !slices.Equal(owed, []string{"1,490 points", "€ 29.80"}) {
 		t.Errorf("owed: %q", owed)
 	}

@@ -16,6 +16,9 @@ import (
 
 var unitLabels = map[ledger.Unit]string{ledger.Points: "Points", ledger.Stamps: "Stamps"}
 
+// issuedElsewhere are the figures of other pages that a statement may be compared with.
+var issuedElsewhere = map[ledger.Unit]format.Figure{ledger.Points: format.PointsIssued, ledger.Stamps: format.StampsIssued}
+
 // unit is the chosen one.
 func (v Report) unit() ledger.Unit {
 	if v.Form.Value("unit") == string(ledger.Stamps) {
