@@ -15,7 +15,7 @@ const (
 
 	// The benefits of a voucher's earlier turns: an undo has made it valid again after each of them.
 	earlierTurns = `
-			select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn
+			select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn::smallint
 			from loyalty.voucher v
 			join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 			cross join lateral generate_series(1, v.turn - 1) n (turn)

@@ -42,19 +42,7 @@ const (
 	), bill as not materialized (
 		select t.tenant_id, t.day, t.spend, t.coupons, b.n, b.before, b.remains
 		from taken t
-		cross join lateral (
-			with recursive bill as (
-				select 0 as n, t.total as before, t.total as remains
-				union all
-				select n + 1, remains,
-					remains - least(remains, case when n < t.percents then round(remains * t.benefits[n + 1] / 100.0)::bigint else t.benefits[n + 1] end)
-				from bill
-				where n < cardinality(t.coupons)
-			)
-			select n, before, remains
-			from bill
-			where n > 0
-		) b`
+		cross join lateral loyalty.bill(t.total, t.percents::int, t.benefits) b`
 
 	compareDays = `
 	), judged as (
@@ -285,8 +273,8 @@ const (
 
 	// Years are judged when no day of them is to be counted again, and groups when the years are counted up to the last day.
 	yearSQL = `
-	with zone as materialized (
-		select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
+	with zone as not materialized (
+		select k.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
 		from (` + zones + `
 		) d
 		join loyalty.year_counted k on k.tenant_id = d.tenant_id
@@ -303,53 +291,45 @@ const (
 		join zone z on z.tenant_id = t.tenant_id
 		where t.voided_at is null
 		group by 1, 2, 3
-	), year as materialized (
-		select v.tenant_id, v.customer_id, z.as_of - max(v.day) as since, count(*) as visits, sum(v.spend) as spend
+	), year as (
+		select v.tenant_id, v.customer_id, z.grouped, z.as_of - max(v.day) as since, count(*) as visits, sum(v.spend) as spend,
+			ceil(2 * sum(sum(v.spend)) over (partition by v.tenant_id) / count(*) over (partition by v.tenant_id)) as high
 		from visit v
 		join zone z on z.tenant_id = v.tenant_id and v.day <= z.as_of and z.as_of - v.day < 365
-		group by v.tenant_id, v.customer_id, z.as_of
-	), high as (
-		select z.tenant_id, coalesce(ceil(2 * sum(y.spend) / count(y.spend)), 0) as high
-		from zone z
-		left join year y on y.tenant_id = z.tenant_id
-		where z.grouped
-		group by z.tenant_id
-	), kept as (
-		select y.tenant_id, y.customer_id::text as key, array[z.as_of - y.last_day, y.visits, y.spend] as figures
+		group by v.tenant_id, v.customer_id, z.as_of, z.grouped
+	), found as (
+		select y.tenant_id, y.customer_id::text as key, array[z.as_of - y.last_day, y.visits, y.spend] as kept, null::numeric[] as counted
 		from loyalty.customer_year y
 		join zone z on z.tenant_id = y.tenant_id
 		union all
-		select z.tenant_id, 'high', array[z.high]
-		from zone z
-		where z.grouped
-		union all
-		select g.tenant_id, g.name, array[g.customers, g.spend]
+		select g.tenant_id, g.name, array[g.customers, g.spend, 0], null
 		from loyalty.year_group g
 		join zone z on z.tenant_id = g.tenant_id and z.grouped
-	), counted as (
-		select tenant_id, customer_id::text as key, array[since, visits, spend] as figures
-		from year
 		union all
-		select tenant_id, 'high', array[high]
-		from high
+		select tenant_id, 'high', array[0, 0, high], null
+		from zone
+		where grouped
+			and high > 0
 		union all
-		select y.tenant_id, n.name, array[count(*), sum(y.spend)]
+		select y.tenant_id, f.key, null, array[sum(f.first), sum(f.second), max(f.third)]
 		from year y
-		join high h on h.tenant_id = y.tenant_id
 		cross join lateral (
-			select case
-				when y.since >= 60 then case when greatest(y.visits / 6.0, y.spend / nullif(h.high, 0)) >= 1 then 'at_risk' else 'quiet' end
-				when y.visits = 1 then 'new'
-				when y.visits <= 5 then 'promising'
-				when y.spend < h.high then 'regulars'
-				else 'best'
-			end as name
-		) n
-		group by y.tenant_id, n.name
+			values (y.customer_id::text, y.since, y.visits, y.spend),
+				(case
+					when not y.grouped then null
+					when y.since >= 60 then case when greatest(y.visits / 6.0, y.spend / nullif(y.high, 0)) >= 1 then 'at_risk' else 'quiet' end
+					when y.visits = 1 then 'new'
+					when y.visits <= 5 then 'promising'
+					when y.spend < y.high then 'regulars'
+					else 'best'
+				end, 1, y.spend, 0),
+				(case when y.grouped and y.high > 0 then 'high' end, 0, 0, y.high)
+		) f (key, first, second, third)
+		where f.key is not null
+		group by y.tenant_id, f.key
 	), judged as (
-		select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.key, c.key) as id,
-			k.figures::numeric[] is distinct from c.figures::numeric[] as wrong
-		from kept k
-		full join counted c on c.key = k.key and c.tenant_id = k.tenant_id
+		select tenant_id, key as id, count(kept) <> 1 or count(counted) <> 1 or max(kept) is distinct from max(counted) as wrong
+		from found
+		group by tenant_id, key
 	)` + tally
 )

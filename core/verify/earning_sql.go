@@ -25,7 +25,7 @@ const partsSQL = `
 
 // The businesses whose customers have levels. While sums are being counted anew, they aren't judged.
 const withLevels = `
-	with programme as (
+	with programme as not materialized (
 		select p.tenant_id, p.basis, p.period, p.year_month, p.year_day, p.starts_on, n.timezone, (now() at time zone n.timezone)::date as today
 		from loyalty.level_programme p
 		join loyalty.tenant n on n.id = p.tenant_id

@@ -27,7 +27,7 @@ const freeSQL = `
 		select i.tenant_id, i.voucher_id, v.customer_id, i.redemption_id, c.benefit_reward_id, v.id is null, true
 		from loyalty.checkout_item i
 		left join loyalty.voucher v on v.tenant_id = i.tenant_id and v.id = i.voucher_id
-		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+		left join loyalty.coupon c on c.tenant_id = i.tenant_id and c.id = v.coupon_id
 		where i.kind = 'voucher'
 			and i.outcome = 'returned'
 			and i.redemption_id is not null

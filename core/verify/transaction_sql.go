@@ -9,7 +9,7 @@ const awardSQL = `
 const reversalSQL = `
 	with due as (
 		select tenant_id, id, customer_id, rule_type as unit,
-			case status when 'voided' then refunded_award - (coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
+			case status when 'voided' then refunded_award - (coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1::smallint as turn
 		from loyalty.transaction
 		union all
 		select tenant_id, id, customer_id, unit, -amount, turn

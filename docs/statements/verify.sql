@@ -117,7 +117,7 @@ prepare benefitSQL as
     union all
     select *
     from (
-      select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn
+      select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn::smallint
       from loyalty.voucher v
       join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
       cross join lateral generate_series(1, v.turn - 1) n (turn)
@@ -129,10 +129,11 @@ prepare benefitSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'voucher'
+    group by e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id), e.unit, e.turn
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
@@ -761,19 +762,7 @@ prepare dayUseSQL as
   ), bill as not materialized (
     select t.tenant_id, t.day, t.spend, t.coupons, b.n, b.before, b.remains
     from taken t
-    cross join lateral (
-      with recursive bill as (
-        select 0 as n, t.total as before, t.total as remains
-        union all
-        select n + 1, remains,
-          remains - least(remains, case when n < t.percents then round(remains * t.benefits[n + 1] / 100.0)::bigint else t.benefits[n + 1] end)
-        from bill
-        where n < cardinality(t.coupons)
-      )
-      select n, before, remains
-      from bill
-      where n > 0
-    ) b
+    cross join lateral loyalty.bill(t.total, t.percents::int, t.benefits) b
   ), counted as not materialized (
     select d.tenant_id, (d.created_at at time zone z.zone)::date as day, concat_ws(' ', d.reward_id, d.points_spent + d.stamps_spent = 0) as key,
       array[sum((d.voided_at is null)::int), sum(case when d.voided_at is null then d.points_spent else 0 end),
@@ -935,8 +924,8 @@ prepare dayFlowSQL as
 -- yearSQL (core/verify/days_sql.go): Years are judged when no day of them is to be counted again, and groups when the
 -- years are counted up to the last day.
 prepare yearSQL as
-  with zone as materialized (
-    select d.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
+  with zone as not materialized (
+    select k.tenant_id, d.zone, k.as_of, k.high, k.as_of = (d.ends_at at time zone d.zone)::date - 1 as grouped
     from (
       select tenant_id, split_part(zone, ' ', 1) as zone, first_day, last_day, ends_at
       from loyalty.days_counted
@@ -956,54 +945,46 @@ prepare yearSQL as
     join zone z on z.tenant_id = t.tenant_id
     where t.voided_at is null
     group by 1, 2, 3
-  ), year as materialized (
-    select v.tenant_id, v.customer_id, z.as_of - max(v.day) as since, count(*) as visits, sum(v.spend) as spend
+  ), year as (
+    select v.tenant_id, v.customer_id, z.grouped, z.as_of - max(v.day) as since, count(*) as visits, sum(v.spend) as spend,
+      ceil(2 * sum(sum(v.spend)) over (partition by v.tenant_id) / count(*) over (partition by v.tenant_id)) as high
     from visit v
     join zone z on z.tenant_id = v.tenant_id and v.day <= z.as_of and z.as_of - v.day < 365
-    group by v.tenant_id, v.customer_id, z.as_of
-  ), high as (
-    select z.tenant_id, coalesce(ceil(2 * sum(y.spend) / count(y.spend)), 0) as high
-    from zone z
-    left join year y on y.tenant_id = z.tenant_id
-    where z.grouped
-    group by z.tenant_id
-  ), kept as (
-    select y.tenant_id, y.customer_id::text as key, array[z.as_of - y.last_day, y.visits, y.spend] as figures
+    group by v.tenant_id, v.customer_id, z.as_of, z.grouped
+  ), found as (
+    select y.tenant_id, y.customer_id::text as key, array[z.as_of - y.last_day, y.visits, y.spend] as kept, null::numeric[] as counted
     from loyalty.customer_year y
     join zone z on z.tenant_id = y.tenant_id
     union all
-    select z.tenant_id, 'high', array[z.high]
-    from zone z
-    where z.grouped
-    union all
-    select g.tenant_id, g.name, array[g.customers, g.spend]
+    select g.tenant_id, g.name, array[g.customers, g.spend, 0], null
     from loyalty.year_group g
     join zone z on z.tenant_id = g.tenant_id and z.grouped
-  ), counted as (
-    select tenant_id, customer_id::text as key, array[since, visits, spend] as figures
-    from year
     union all
-    select tenant_id, 'high', array[high]
-    from high
+    select tenant_id, 'high', array[0, 0, high], null
+    from zone
+    where grouped
+      and high > 0
     union all
-    select y.tenant_id, n.name, array[count(*), sum(y.spend)]
+    select y.tenant_id, f.key, null, array[sum(f.first), sum(f.second), max(f.third)]
     from year y
-    join high h on h.tenant_id = y.tenant_id
     cross join lateral (
-      select case
-        when y.since >= 60 then case when greatest(y.visits / 6.0, y.spend / nullif(h.high, 0)) >= 1 then 'at_risk' else 'quiet' end
-        when y.visits = 1 then 'new'
-        when y.visits <= 5 then 'promising'
-        when y.spend < h.high then 'regulars'
-        else 'best'
-      end as name
-    ) n
-    group by y.tenant_id, n.name
+      values (y.customer_id::text, y.since, y.visits, y.spend),
+        (case
+          when not y.grouped then null
+          when y.since >= 60 then case when greatest(y.visits / 6.0, y.spend / nullif(y.high, 0)) >= 1 then 'at_risk' else 'quiet' end
+          when y.visits = 1 then 'new'
+          when y.visits <= 5 then 'promising'
+          when y.spend < y.high then 'regulars'
+          else 'best'
+        end, 1, y.spend, 0),
+        (case when y.grouped and y.high > 0 then 'high' end, 0, 0, y.high)
+    ) f (key, first, second, third)
+    where f.key is not null
+    group by y.tenant_id, f.key
   ), judged as (
-    select coalesce(k.tenant_id, c.tenant_id) as tenant_id, coalesce(k.key, c.key) as id,
-      k.figures::numeric[] is distinct from c.figures::numeric[] as wrong
-    from kept k
-    full join counted c on c.key = k.key and c.tenant_id = k.tenant_id
+    select tenant_id, key as id, count(kept) <> 1 or count(counted) <> 1 or max(kept) is distinct from max(counted) as wrong
+    from found
+    group by tenant_id, key
   )
   select count(*) as counted,
     count(*) filter (where wrong) as wrong,
@@ -1042,7 +1023,7 @@ prepare partsSQL as
 -- levelSumsSQL (core/verify/earning_sql.go): The share of the amount of a sale d that wasn't refunded counts, rounded
 -- down (award.Levels.Of).
 prepare levelSumsSQL as
-  with programme as (
+  with programme as not materialized (
     select p.tenant_id, p.basis, p.period, p.year_month, p.year_day, p.starts_on, n.timezone, (now() at time zone n.timezone)::date as today
     from loyalty.level_programme p
     join loyalty.tenant n on n.id = p.tenant_id
@@ -1108,7 +1089,7 @@ prepare levelSumsSQL as
 
 -- levelEarnedSQL (core/verify/earning_sql.go): A level that was set by hand may be lower, until it ends.
 prepare levelEarnedSQL as
-  with programme as (
+  with programme as not materialized (
     select p.tenant_id, p.basis, p.period, p.year_month, p.year_day, p.starts_on, n.timezone, (now() at time zone n.timezone)::date as today
     from loyalty.level_programme p
     join loyalty.tenant n on n.id = p.tenant_id
@@ -1511,10 +1492,11 @@ prepare saleRefundSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'refund'
+    group by e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id), e.unit, e.turn
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
@@ -1631,10 +1613,11 @@ prepare costSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'redemption'
+    group by e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id), e.unit, e.turn
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
@@ -1664,10 +1647,11 @@ prepare refundSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'redemption_refund'
+    group by e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id), e.unit, e.turn
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
@@ -1697,7 +1681,7 @@ prepare freeSQL as
     select i.tenant_id, i.voucher_id, v.customer_id, i.redemption_id, c.benefit_reward_id, v.id is null, true
     from loyalty.checkout_item i
     left join loyalty.voucher v on v.tenant_id = i.tenant_id and v.id = i.voucher_id
-    left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+    left join loyalty.coupon c on c.tenant_id = i.tenant_id and c.id = v.coupon_id
     where i.kind = 'voucher'
       and i.outcome = 'returned'
       and i.redemption_id is not null
@@ -1806,10 +1790,11 @@ prepare awardSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'earn'
+    group by e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id), e.unit, e.turn
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
@@ -1831,12 +1816,12 @@ prepare awardSQL as
 prepare reversalSQL as
   with due as (
     select tenant_id, id, customer_id, rule_type as unit,
-      case status when 'voided' then refunded_award - (coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1 as turn
+      case status when 'voided' then refunded_award - (coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount, 1::smallint as turn
     from loyalty.transaction
     union all
     select tenant_id, id, customer_id, unit, -amount, turn
     from (
-      select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn
+      select v.tenant_id, v.id, v.customer_id, c.benefit_type as unit, c.benefit_value as amount, n.turn::smallint
       from loyalty.voucher v
       join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
       cross join lateral generate_series(1, v.turn - 1) n (turn)
@@ -1848,10 +1833,11 @@ prepare reversalSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.amount, e.turn
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'reversal'
+    group by e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id), e.unit, e.turn
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
