@@ -21,13 +21,13 @@ const (
 )
 
 // isLong reports whether a range is too long for daily steps.
-func (d days) isLong() bool { return len(d.dates()) > maxDailyDays }
+func (d days) isLong() bool { return d.length() > maxDailyDays }
 
 func (d days) step() Step {
-	switch n := len(d.dates()); {
+	switch {
 	case !d.isLong():
 		return Daily
-	case n <= maxWeeklyDays:
+	case d.length() <= maxWeeklyDays:
 		return Weekly
 	}
 	return Monthly

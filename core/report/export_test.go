@@ -50,3 +50,13 @@ var MaxPerTenant = maxPerTenant
 
 // Of is the part of a flow that entries of a kind add up to.
 func (f *Flow) Of(kind ledger.Kind) *int64 { return f.of(kind) }
+
+// VisitDays is how many days, one after the other, the statement of Visitors is asked about.
+func (s *Service) VisitDays(by core.Actor, sel Selection) (int, error) {
+	picked, err := s.resolveSelection(by, sel)
+	if err != nil {
+		return 0, err
+	}
+	now := s.db.Now()
+	return len(picked.timetable(picked.step, picked.against, now).visitArgs(picked.asOf(now), nil)["midnights"].([]time.Time)), nil
+}

@@ -155,6 +155,9 @@ func (s *Service) Days(by core.Actor, r Range) (Range, error) {
 	return Range{From: &picked.from, To: &picked.to}, nil
 }
 
+// length is the number of days.
+func (d days) length() int { return Period{d.from, d.to}.length() }
+
 // dates returns each day.
 func (d days) dates() (dates []time.Time) {
 	for day := d.from; !day.After(d.to); day = day.AddDate(0, 0, 1) {

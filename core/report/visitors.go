@@ -79,11 +79,7 @@ func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (V
 	}
 	now := s.db.Now()
 	t := picked.timetable(picked.step, picked.against, now)
-	today := picked.dayOf(now)
-	v := Visitors{Period: Period{picked.from, picked.to}, Against: t.against, Step: t.step, AsOf: picked.to}
-	if v.AsOf.After(today) {
-		v.AsOf = today
-	}
+	v := Visitors{Period: Period{picked.from, picked.to}, Against: t.against, Step: t.step, AsOf: picked.asOf(now)}
 	var came []visitorsRow
 	var groups []groupRow
 	err = s.together(ctx, by, db.AllInto(&came, visitorsSQL, t.visitArgs(v.AsOf, picked.location)), db.AllInto(&groups, yearGroupsSQL, nil))
@@ -106,6 +102,14 @@ func (s *Service) Visitors(ctx context.Context, by core.Actor, sel Selection) (V
 	return v, nil
 }
 
+// asOf is the last of the days, or today if that is earlier.
+func (d days) asOf(now time.Time) time.Time {
+	if today := d.dayOf(now); today.Before(d.to) {
+		return today
+	}
+	return d.to
+}
+
 // Parts of visitorsSQL, beside those of a timetable.
 const (
 	inBuckets  part = 0 // of a row
@@ -114,13 +118,18 @@ const (
 	cohorts    part = 6
 )
 
-// visitArgs are the arguments of visitorsSQL about a timetable, with what is counted as of a day.
+// visitArgs are the arguments of visitorsSQL about a timetable, with what is counted as of a day. No customer came later, and there may be centuries
+// between that day and a range after it.
 func (t timetable) visitArgs(asOf time.Time, location *int64) db.Args {
+	t.spans = slices.DeleteFunc(slices.Clone(t.spans), func(s span) bool { return s.days.From.After(asOf) })
 	parts, ends := []int64{int64(lapsedNow)}, []time.Time{asOf}
 	late := timetable{days: t.days}
 	late.lapse(lapsedNow, asOf)
 	if t.against != nil {
 		end := t.dayOf(t.until.Add(-time.Nanosecond))
+		if end.After(asOf) {
+			end = asOf
+		}
 		parts, ends = append(parts, int64(lapsedThen)), append(ends, end)
 		late.lapse(lapsedThen, end)
 		late.end(lapsedThen, t.until)

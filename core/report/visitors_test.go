@@ -382,3 +382,29 @@ func TestYearsAreExact(t *testing.T) {
 	p.counted()
 	p.sameAsOneByOne(t)
 }
+
+// No customer has come on days ahead, and those who stopped coming did so as of today. The days between aren't asked for, however many there are.
+func TestVisitorsOfDaysAhead(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	anna, bo := s.rich().ID, s.rich().ID
+	s.on("2026-03-02 12:00:00").Sale(anna, s.purchase, 1000)
+	s.on("2026-06-14 12:00:00").Sale(bo, s.purchase, 1000)
+	at := s.on("2026-06-15 12:00:00")
+	at.counted()
+	today := at.visitors(s.selection(t, "2026-06-15", "2026-06-15"))
+	same(t, "stopped coming by today", today.Lapsed, []report.LapsedCustomers{{Days: 30, Count: 1, Previous: 1}, {Days: 60, Count: 1, Previous: 1}, {Days: 90, Count: 1, Previous: 1}})
+	for _, r := range [][2]string{{"2026-06-16", "2026-06-30"}, {"2026-12-01", "2027-11-30"}, {"9999-12-01", "9999-12-31"}} {
+		sel := s.selection(t, r[0], r[1])
+		ahead := at.visitors(sel)
+		same(t, r[0]+" as of", ahead.AsOf, today.AsOf)
+		same(t, r[0]+" who came", ahead.Current, report.Attendance{})
+		same(t, r[0]+" stopped coming", ahead.Lapsed, today.Lapsed)
+		same(t, r[0]+" months of first visits", ahead.Cohorts, today.Cohorts)
+		asked, err := at.Reports.VisitDays(s.By, sel)
+		s.Check(err)
+		if asked > 400 { // twelve months
+			t.Errorf("%s: %d days are asked for", r[0], asked)
+		}
+	}
+}

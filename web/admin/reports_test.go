@@ -134,6 +134,9 @@ func TestMonthsAreComparedWithMonths(t *testing.T) {
 		if got := owner.Get("/admin/reports" + path + may + "&compare=last-year").Text(".report-note span:first-child"); got != "Compared with May 2025" {
 			t.Errorf("%s with last year says %q", path, got)
 		}
+		if got := owner.Get("/admin/reports" + path + "?from=2027-03-01&to=2027-03-31").Text(".report-note span:first-child"); got != "Compared with February 2027" {
+			t.Errorf("%s of a month ahead: %q", path, got)
+		}
 		if got := owner.Get("/admin/reports" + path + may + "&compare=none").Text(".report-note"); strings.Contains(got, "Compared") {
 			t.Errorf("%s without a comparison says %q", path, got)
 		}

@@ -59,15 +59,10 @@ func lastDays(days int) func(time.Time) report.Period {
 
 func firstOfMonth(day time.Time) time.Time { return day.AddDate(0, 0, 1-day.Day()) }
 
-// comparedWith says with which days figures are compared: "Compared with" and these. Today's figures are compared with
-// part of an earlier day.
-func comparedWith(against report.Period, to, today time.Time) string {
-	return "Compared with " + earlierDays(against, to, today)
-}
-
-func earlierDays(against report.Period, to, today time.Time) string {
+// comparedWith says with which days those of a period are compared. Today's figures are compared with part of an earlier day.
+func comparedWith(against, period report.Period, today time.Time) string {
 	words := format.Period(against.From, against.To)
-	if to.Before(today) {
+	if today.Before(period.From) || today.After(period.To) {
 		return words
 	}
 	return words + ", up to this time of day"
