@@ -56,7 +56,7 @@ func TestPointsReport(t *testing.T) {
 	wants(t, "balance", page.Texts("#balance tbody tr"), []string{"1 Jun 1,500 0", "2 Jun 1,500 0", "3 Jun 1,490 1,000"})
 	elsewhere := owner.Get("/admin/reports?" + days).Texts(".figure-strip .figure")
 	if !slices.ContainsFunc(elsewhere, func(f string) bool { return strings.HasPrefix(f, "Points issued 500 ") }) {
-		t.Errorf("the summary leaves out the voided sale: %q", elsewhere)
+		t.Errorf("the summary, without the voided sale: %q", elsewhere)
 	}
 	if note := page.Text("[aria-labelledby=statement-title] p"); !strings.Contains(note, "“Points issued” on other pages leaves out vouchers, and sales that were voided later") {
 		t.Errorf("why it differs: %q", note)
