@@ -1,17 +1,20 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/migrations"
 )
 
 // lateDatabase returns the URL of a database that isn't up until start is called.
@@ -65,6 +68,31 @@ func TestStartBeforeTheDatabase(t *testing.T) {
 	}
 	await(t, "it serves", func() bool { return serve.out.has("is running") })
 	s := &server{process: serve, in: in, http: client(t, in.addr, trusting(t, filepath.Join(in.data, "ca.pem")))}
+	await(t, "it is ready", func() bool {
+		got, err := s.call("GET", "/readyz", "", "")
+		return err == nil && got.status == http.StatusOK
+	})
+	s.stop()
+}
+
+// A process that starts while steps are applied, and so lacks what a later one makes, waits for them like one that starts before all of them.
+func TestStartAmongMigrations(t *testing.T) {
+	t.Parallel()
+	half := emptyDatabase(t)
+	in := newInstallationOn(t, half)
+	in.succeed("migrate", "up")
+	d := connect(t, half)
+	enter := ask[string](d, "select pg_get_functiondef('loyalty.enter(bigint, timestamptz)'::regprocedure)")
+	newest := migrations.Newest()
+	d.exec("drop function loyalty.enter(bigint, timestamptz)")
+	d.exec("delete from goose_db_version where version_id = $1", newest)
+	s := in.serve()
+	got := s.expect(t, http.StatusServiceUnavailable, "GET", "/readyz", "", "")
+	if want := fmt.Sprintf("the database lacks migrations that this build needs: %d; run `loyalty migrate up`", newest); !strings.Contains(got.body, want) {
+		t.Errorf("/readyz says %s", got.body)
+	}
+	d.exec(enter)
+	d.exec("insert into goose_db_version (version_id, is_applied) values ($1, true)", newest)
 	await(t, "it is ready", func() bool {
 		got, err := s.call("GET", "/readyz", "", "")
 		return err == nil && got.status == http.StatusOK

@@ -29,6 +29,8 @@ const (
 	internalError        = "XX000"
 	undefinedTable       = "42P01" // a database that was not migrated
 	undefinedSchema      = "3F000"
+	undefinedFunction    = "42883" // likewise, or one that is being migrated
+	undefinedColumn      = "42703"
 	noPrivilege          = "42501"
 	noDatabase           = "3D000"
 	wrongPassword        = "28P01"
@@ -170,7 +172,8 @@ func isUnreachable(err error) bool {
 	}
 	switch c := errorCode(err); c {
 	case "":
-	case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, tooLate, undefinedTable, undefinedSchema, readOnly:
+	case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, tooLate, readOnly,
+		undefinedTable, undefinedSchema, undefinedFunction, undefinedColumn:
 		return true
 	default:
 		// 08: connection; 53: out of memory, disk or connections; 57P: shutting down, starting up; 25P03: idle too long.
