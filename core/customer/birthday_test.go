@@ -1,6 +1,7 @@
 package customer_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,7 +55,8 @@ func TestErasingABirthday(t *testing.T) {
 	if c.Birthday == nil || *c.Birthday != "1931-08-17" || !strings.Contains(s.everything(), "1931-08-17") {
 		t.Fatalf("%+v, want the birthday in the row and in the audit log", c)
 	}
-	if erased := s.erase(c.ID); erased.Birthday != nil || strings.Contains(s.everything(), "1931") {
+	year := regexp.MustCompile(`\b1931\b`) // an ID may have these digits among others
+	if erased := s.erase(c.ID); erased.Birthday != nil || year.MatchString(s.everything()) {
 		t.Errorf("%+v, want no birthday left", erased)
 	}
 }
