@@ -40,7 +40,7 @@ const tally = `
 // Compares what is due with the entries of one kind. A merged customer's entries stay in their ledger, and
 // what they are for moved to the customer who was kept. An amount of zero has no entry. A row on one side
 // only is wrong, so this also finds entries without a cause and those of another tenant, customer, unit
-// or turn. The sum of what was posted is one row for each, which a distributed database can compare where it is.
+// or turn. What was posted more than once is added up, and wrong: a distributed database can compare sums where they are.
 const (
 	postedAs = `
 	), gone as (
@@ -48,7 +48,7 @@ const (
 		from loyalty.customer
 		where merged_into is not null
 	), posted as (
-		select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
+		select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount, count(*) as entries
 		from loyalty.ledger_entry e
 		left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
 		where e.kind = `
@@ -57,7 +57,7 @@ const (
 	), judged as (
 		select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
 			coalesce(d.id, e.cause) as id,
-			d.amount is distinct from coalesce(e.amount, 0) as wrong
+			d.amount is distinct from coalesce(e.amount, 0) or coalesce(e.entries, 1) > 1 as wrong
 		from due d
 		full join posted e on e.cause = d.id
 			and e.tenant_id = d.tenant_id

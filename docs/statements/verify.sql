@@ -129,7 +129,7 @@ prepare benefitSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount, count(*) as entries
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'voucher'
@@ -137,7 +137,7 @@ prepare benefitSQL as
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
-      d.amount is distinct from coalesce(e.amount, 0) as wrong
+      d.amount is distinct from coalesce(e.amount, 0) or coalesce(e.entries, 1) > 1 as wrong
     from due d
     full join posted e on e.cause = d.id
       and e.tenant_id = d.tenant_id
@@ -1492,7 +1492,7 @@ prepare saleRefundSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount, count(*) as entries
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'refund'
@@ -1500,7 +1500,7 @@ prepare saleRefundSQL as
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
-      d.amount is distinct from coalesce(e.amount, 0) as wrong
+      d.amount is distinct from coalesce(e.amount, 0) or coalesce(e.entries, 1) > 1 as wrong
     from due d
     full join posted e on e.cause = d.id
       and e.tenant_id = d.tenant_id
@@ -1613,7 +1613,7 @@ prepare costSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount, count(*) as entries
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'redemption'
@@ -1621,7 +1621,7 @@ prepare costSQL as
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
-      d.amount is distinct from coalesce(e.amount, 0) as wrong
+      d.amount is distinct from coalesce(e.amount, 0) or coalesce(e.entries, 1) > 1 as wrong
     from due d
     full join posted e on e.cause = d.id
       and e.tenant_id = d.tenant_id
@@ -1647,7 +1647,7 @@ prepare refundSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount, count(*) as entries
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'redemption_refund'
@@ -1655,7 +1655,7 @@ prepare refundSQL as
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
-      d.amount is distinct from coalesce(e.amount, 0) as wrong
+      d.amount is distinct from coalesce(e.amount, 0) or coalesce(e.entries, 1) > 1 as wrong
     from due d
     full join posted e on e.cause = d.id
       and e.tenant_id = d.tenant_id
@@ -1790,7 +1790,7 @@ prepare awardSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount, count(*) as entries
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'earn'
@@ -1798,7 +1798,7 @@ prepare awardSQL as
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
-      d.amount is distinct from coalesce(e.amount, 0) as wrong
+      d.amount is distinct from coalesce(e.amount, 0) or coalesce(e.entries, 1) > 1 as wrong
     from due d
     full join posted e on e.cause = d.id
       and e.tenant_id = d.tenant_id
@@ -1833,7 +1833,7 @@ prepare reversalSQL as
     from loyalty.customer
     where merged_into is not null
   ), posted as (
-    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount
+    select e.tenant_id, e.cause, coalesce(g.merged_into, e.customer_id) as customer_id, e.unit, e.turn, sum(e.amount) as amount, count(*) as entries
     from loyalty.ledger_entry e
     left join gone g on g.id = e.customer_id and g.tenant_id = e.tenant_id
     where e.kind = 'reversal'
@@ -1841,7 +1841,7 @@ prepare reversalSQL as
   ), judged as (
     select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
       coalesce(d.id, e.cause) as id,
-      d.amount is distinct from coalesce(e.amount, 0) as wrong
+      d.amount is distinct from coalesce(e.amount, 0) or coalesce(e.entries, 1) > 1 as wrong
     from due d
     full join posted e on e.cause = d.id
       and e.tenant_id = d.tenant_id
